@@ -30,16 +30,27 @@ INPUTS: dict[str, Callable[[Array], Any]] = {
     "an input holds a negative number": lambda v: (v < 0).any(),
     "an input holds a large number": lambda v: (np.abs(v) > 500).any(),
 }
+WITHOUT: dict[str, Callable[[Any], Any]] = {  # the same input without it
+    "an input holds a 0": lambda v: like(np.where(np.asarray(v) == 0, 1.0, v), v),
+    "an input holds a negative number": lambda v: like(np.abs(v), v),
+    "an input holds a large number": lambda v: like(np.clip(v, -3.0, 3.0), v),
+}
 
 
-def in_inputs(inputs: Mapping[int, Sequence[Array]], failing: Sequence[int]) -> str:
-    """A sentence on the inputs of calls: `inputs` are the arrays of each call, `failing` the calls that fail."""
-    if set(inputs) <= set(failing):
-        return ""
-    for words, holds in INPUTS.items():
-        if all(any(map(holds, arrays)) == (i in failing) for i, arrays in inputs.items()):
-            return f"It goes wrong where {words}, and nowhere else."
-    return ""
+def in_inputs(inputs: Mapping[int, Sequence[Array]], failing: Sequence[int]) -> tuple[str, Callable[[Any], Any] | None]:
+    """A sentence on the inputs of calls, and what takes that away from an input (None for a shape): `inputs` are the arrays
+    of each call, `failing` the calls that fail. What fails once, or only does not fail once, tells nothing about shapes."""
+    wrong = set(inputs) & set(failing)
+    for words, holds in INPUTS.items() if wrong < set(inputs) else ():
+        enough = words in WITHOUT or min(len(wrong), len(inputs) - len(wrong)) > 1
+        if enough and all(any(map(holds, arrays)) == (i in failing) for i, arrays in inputs.items()):
+            return f"It goes wrong where {words}, and nowhere else.", WITHOUT.get(words)
+    return "", None
+
+
+def like(array: Array, value: Any) -> Any:
+    """An array as what it was made of: a number, a list, an array."""
+    return array if isinstance(value, np.ndarray) else array.tolist()
 
 
 def in_programs(programs: Sequence[tuple[str, Mapping[str, Any]]], failing: Sequence[int], errors: Sequence[int]) -> str:
@@ -54,9 +65,9 @@ def in_programs(programs: Sequence[tuple[str, Mapping[str, Any]]], failing: Sequ
     having = {word: {i for i, each in enumerate(held) if word in each and i not in errors} for word in words}
     fails = set(failing)
     for word, there in having.items():
-        if there == fails:
+        if there == fails and (len(fails) > 1 or word.startswith(("`.", "`@"))):  # one program alone does many things
             return f"The programs that go wrong are those with {word}, and no others."
-    wider = [word for word, there in having.items() if fails < there]
+    wider = [word for word, there in having.items() if fails < there and word != "no backward pass"]
     for one, other in itertools.combinations(wider, 2) if len(fails) > 2 else ():
         if having[one] & having[other] == fails:
             return f"The programs that go wrong are those with {one} and {other}, and no others."
@@ -73,7 +84,8 @@ def features(code: str, data: Mapping[str, Any]) -> list[str]:
     found = [SHARED] if twice else []
     shapes = {name: value.shape for name, value in data.items() if isinstance(value, np.ndarray)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.BinOp) and type(node.op) in SIGNS and tracked(node):
+        lists = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.List | ast.ListComp)]
+        if isinstance(node, ast.BinOp) and type(node.op) in SIGNS and tracked(node) and not lists:
             sign = SIGNS[type(node.op)]
             found.append(f"`{sign}`")
             for side, words in ((node.left, "left"), (node.right, "right")):

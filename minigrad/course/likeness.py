@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,7 @@ ALONE: dict[str, Callable[[Array], Any]] = {  # what is often done to one input 
     "np.ones_like({})": lambda v: np.ones_like(v) if v.ndim else None,
     "({} > 0)": lambda v: 1.0 * (v > 0),
     "({} < 0)": lambda v: 1.0 * (v < 0),
+    "np.sign({})": np.sign,
     "np.maximum({}, 0)": lambda v: np.maximum(v, 0),
     "np.sqrt({})": np.sqrt,
     "np.exp({})": np.exp,
@@ -49,6 +51,10 @@ ALONE: dict[str, Callable[[Array], Any]] = {  # what is often done to one input 
 BETWEEN: dict[str, Callable[[Any, Any], Any]] = {
     "*": operator.mul, "+": operator.add, "-": operator.sub, "/": lambda a, b: None if type(b) is float and not b else a / b,
     "@": lambda a, b: a @ b if np.ndim(a) and np.ndim(b) and a.shape[-1] == b.shape[-min(2, b.ndim)] else None,
+}  # fmt: skip
+TIDY = {  # what is found first -> what is written
+    r"\((\w+) / 2\) / 2": r"\1 / 4", r"\(2 \* (\w+)\) \* 2": r"4 * \1", r"(\w+) / \1\*\*2": r"1 / \1",
+    r"(\w+) \* \1\*\*2": r"\1**3", r"\(2 \* (\w+)\) \+ \1": r"3 * \1", r"\(([^()]*)\)": r"\1",
 }  # fmt: skip
 NONE: tuple[str, Make] = ("", lambda known: None)
 
@@ -76,8 +82,15 @@ def formula(cases: Sequence[Case], enough: int = 2, by_hand: bool = False) -> tu
         one = max(reversed(cases), key=lambda case: sum(each.size for each in case.inputs.values()))
         for text, make in candidates(one.inputs, one.given, by_hand):
             if all(alike(make(case.inputs), case.given) for case in cases):
-                return text, make
+                return tidy(text), make
     return NONE
+
+
+def tidy(text: str) -> str:
+    """A formula as it is written: right / 4, and not (right / 2) / 2."""
+    for form, plain in TIDY.items():
+        text = re.sub(f"^{form}$", plain, text)
+    return text
 
 
 def candidates(inputs: Mapping[str, Array], wanted: Any, by_hand: bool) -> Iterator[tuple[str, Make]]:
@@ -86,22 +99,27 @@ def candidates(inputs: Mapping[str, Array], wanted: Any, by_hand: bool) -> Itera
     bare = {term.text for term in terms}
     terms += [Term(f"(2 * {name})", done(lambda v: 2 * v, named(name))) for name in inputs if not by_hand]
     forms = {form: do for form, do in ALONE.items() if not by_hand or form in ("{}", "{}**2")}
-    terms += [Term(text.format(name), done(do, named(name))) for name in inputs for text, do in forms.items()]
+    shown = {name: f"({name})" if " " in name and not name.startswith("(") else name for name in inputs}
+    terms += [Term(text.format(shown[name]), done(do, named(name))) for name in inputs for text, do in forms.items()]
     simple = valued(terms, inputs)
     yield from ((term.text, term.make) for term, value in simple if alike(value, wanted))
     inner = [(term, value) for term, value in simple if term.text in bare or not (by_hand or term.text.startswith("-"))]
     goal = wanted if wanted.ndim else wanted.item()
     pairs: list[tuple[Term, Any]] = []
+    later: list[Term] = []  # x / 2 after k * x, where k is 0.5
     for (a, left), (b, right) in itertools.product(inner, repeat=2):
         for sign, do in {"*": operator.mul}.items() if by_hand else BETWEEN.items():
             value = None if odd(a.text, sign, b.text) else combined(do, left, right)
             if value is None:
                 continue
             term = Term(f"{a.text} {sign} {b.text}", joined(do, a, b))
-            if alike(value, goal):
+            if alike(value, goal) and (a.text.isdigit() or b.text.isdigit()) and {a.text, b.text} <= bare:
+                later.append(term)
+            elif alike(value, goal):
                 yield term.text, term.make
             if a.text in bare and b.text in bare:
                 pairs.append((term, value))
+    yield from ((term.text, term.make) for term in later)
     if by_hand:
         return
     few = [(term, value) for term, value in inner if term.text in bare or term.text.startswith(("len(", "(2 * "))]
@@ -153,6 +171,8 @@ def combined(do: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
 def odd(a: str, sign: str, b: str) -> bool:
     """True for what nobody writes so: b * a, x * 2, 1 + x, x - x, x / 1."""
     last = (a[0].isdigit(), a) > (b[0].isdigit(), b) if sign == "+" else (not a[0].isdigit(), a) > (not b[0].isdigit(), b)
+    if a.isdigit() and b.isdigit():
+        return True
     return (sign in "*+" and last) or (a == b and sign in "+-/") or (sign in "*/" and "1" in (a if sign == "*" else "", b))
 
 

@@ -9,6 +9,9 @@ from .wire import Failure
 __all__ = ["explained"]
 
 MEANS = {  # an error's type and message -> what is behind it, and a question
+    r"TypeError: .*takes exactly .*argument": (
+        "In this line a function is called with more or fewer inputs than it takes. Which ones does it take?"
+    ),
     r"TypeError: .*takes .*positional arguments? but": (
         "The number of inputs differs. Which inputs does the task name, and does each one have its place between the "
         "brackets after def?"
@@ -23,9 +26,9 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     r"TypeError: unsupported operand .*(function|method)": (
         "One of the two is a function, and not what it gives. Are brackets missing after its name?"
     ),
-    r"TypeError: .*NoneType.*(iterable|subscriptable|unpack)": (
+    r"TypeError: .*NoneType.*(iterable|subscriptable|reversible|unpack)": (
         "Something that you go on with is None. A method such as reverse, sort or append changes its list and returns "
-        "nothing."
+        "nothing; a function without a return, or still blank, gives None, too."
     ),
     r"TypeError: unsupported operand .*NoneType": (
         "One of the two is None. Which line should have given it a value first?"
@@ -79,6 +82,12 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     r"AttributeError: '(tuple|list)' object has no attribute '(size|ndim|shape|sum|T)'": (
         "This is a plain tuple or list, which has a length and no such attribute. How do you count what it stands for?"
     ),
+    r"AttributeError: '(FunctionCtx|\w*Ctx|\w*Backward)' object has no attribute": (
+        "backward reads something from ctx that forward has not put there under this name."
+    ),
+    r"AttributeError: cannot assign (module|parameter)": (
+        "super().__init__() has to run first in __init__: it makes the places in which a module registers its parts."
+    ),
     r"AttributeError: module 'numpy'": ("numpy has no function of this name."),
     r"AttributeError: '(list|tuple|dict|set|str|dict_values|generator)' object": (
         "This is a container or a text, and not one of the objects that it holds. Which one should be here, and how do you "
@@ -103,6 +112,9 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "This index counts the entries of another axis, or runs too far. How long is the axis that it is used for?"
     ),
     r"KeyError": ("There is no entry with this key."),
+    r"ValueError: matmul: .*has 0,": (
+        "One side of @ is a single number or no array at all. Is a method named there without its brackets?"
+    ),
     r"ValueError: .*(matmul|dot|shapes .* not aligned)": (
         "In a product the last axis of the left one must be as long as the first axis of the right one. Write both "
         "shapes down: which one has to be transposed, or stand on the other side?"
@@ -155,6 +167,18 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "gone too early?"
     ),
     r"RuntimeError: .*Mismatch in shape": ("The vector for a backward pass has one number for each output."),
+    r"RuntimeError: .*returned a gradient different than None": (
+        "The input at this position is no tensor, and what is no tensor has no gradient: backward returns None for it."
+    ),
+    r"RuntimeError: .*returned an incorrect number of gradients": (
+        "backward returns one value for each input of forward, in the same order, and None for an input without a gradient."
+    ),
+    r"RuntimeError: expected Variable or None": (
+        "backward has to return a tensor for each tensor. Does this value depend on the upstream gradient?"
+    ),
+    r"RuntimeError: .*INTERNAL ASSERT FAILED": (
+        "PyTorch is switched off while this exercise is checked, as at hand-in: write it with Python and numpy."
+    ),
     r"RecursionError": (
         "The function calls itself, directly or through an operator such as +, with nothing smaller each time."
     ),
@@ -174,4 +198,6 @@ def explained(failure: Failure) -> str:
     nothing = re.match(r"'NoneType' object has no attribute|.*must be Tensor, not NoneType", failure.message)
     if nothing and failure.line is None:
         return "Something in this program is None: what a function without a return gives, or a gradient that was not computed."
+    if failure.line and re.match(r"TypeError: .*(takes .*positional arguments? but|missing \d+ required)", said):
+        return MEANS[r"TypeError: .*takes exactly .*argument"]
     return next((means for error, means in MEANS.items() if re.match(error, said)), "")

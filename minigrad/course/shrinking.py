@@ -19,7 +19,7 @@ import numpy as np
 
 from .exercise import Probe
 
-__all__ = ["Patience", "simpler", "weight"]
+__all__ = ["Patience", "simpler", "weight", "with_values"]
 
 ASKED = 60  # smaller questions tried
 SECONDS = 0.5  # and the time for it, where a question takes long

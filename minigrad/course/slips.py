@@ -32,10 +32,10 @@ LONGEST = 60  # characters of a piece that is shown
 
 @dataclass(frozen=True)
 class Slip:
-    """One small change: what sort it is, the line and the piece of code that it changes, and the changed code."""
+    """One small change: what sort it is, its line (of each place), the piece of code that it changes, and the changed code."""
 
     kind: str
-    line: int
+    lines: tuple[int, ...]
     piece: str
     code: types.CodeType
 
@@ -81,8 +81,8 @@ def slips(function: types.FunctionType) -> Iterator[Slip]:
     for group in [*([edit] for edit in edits), *together(edits)]:
         code = compiled(tree, group, function)
         if code is not None:
-            node = group[0].shown
-            yield Slip(group[0].kind, start + getattr(node, "lineno", 1) - 1, written(node), code)
+            places = tuple(start + getattr(edit.shown, "lineno", 1) - 1 for edit in group)
+            yield Slip(group[0].kind, places, written(group[0].shown), code)
 
 
 def together(edits: list[Edit]) -> Iterator[list[Edit]]:
@@ -130,7 +130,7 @@ def written(node: ast.AST) -> str:
 
 # --- the edits, by what they change -------------------------------------------------------------------------
 
-ORDER = ("return", "call", "assign", "accumulate", "place", "sign", "operator", "brackets", "order", "too much", "line",
+ORDER = ("return", "call", "assign", "accumulate", "line", "place", "sign", "operator", "brackets", "order", "too much",
          "piece", "factor", "term", "around")  # fmt: skip
 
 
@@ -143,6 +143,7 @@ def edits_of(own: ast.FunctionDef | ast.Lambda) -> Iterator[Edit]:
               and isinstance(n.value, ast.Name) and n.value.id in known}  # fmt: skip
     terms = [ast.Name(name, ast.Load()) for name in known] + list(pieces.values()) + [ast.Constant(2)]
     called = {id(n.func) for n in nodes if isinstance(n, ast.Call)}
+    counted = [n.target.id for n in nodes if isinstance(n, ast.For) and isinstance(n.target, ast.Name)]
     for owner in [own, *nodes] if isinstance(own, ast.FunctionDef) else nodes:
         for field, value in ast.iter_fields(owner):
             if field in ("args", "decorator_list", "returns") and owner is own:
@@ -156,7 +157,7 @@ def edits_of(own: ast.FunctionDef | ast.Lambda) -> Iterator[Edit]:
                     if is_result(owner, field):
                         yield from around(owner, field, index, old, terms)
                 elif isinstance(old, ast.AugAssign | ast.Assign):
-                    yield from of_assignment(owner, field, index, old)
+                    yield from of_assignment(owner, field, index, old, counted)
     given = own.args.args
     for k in range(len(given) - 1):
         turned = [*given[:k], given[k + 1], given[k], *given[k + 2 :]]
@@ -205,7 +206,8 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
             yield "operator", ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values), ""
             yield from (("too much", value, "") for value in values)
         case ast.UnaryOp(op, operand):
-            yield "sign" if isinstance(op, ast.USub) else "too much", operand, str(type(op))
+            plain = isinstance(op, ast.USub) and not isinstance(operand, ast.Constant)  # of [::-1], the whole is too much
+            yield "sign" if plain else "too much", operand, str(type(op))
         case ast.Name(id) if id in known:
             yield from (("piece", ast.Name(other, old.ctx), f"{id} {other}") for other in known if other != id)
             if isinstance(old.ctx, ast.Load):
@@ -263,7 +265,7 @@ def around(owner: ast.AST, field: str, index: int | None, old: ast.expr, terms: 
     """What may be missing from a value that is returned, stored, or given to a function."""
     if not isinstance(old, ast.Constant) and isinstance(owner, ast.Return | ast.AugAssign | ast.Tuple | ast.Lambda):
         yield Edit("sign", owner, field, index, ast.UnaryOp(ast.USub(), old), old, "minus")
-    for form in AROUND:
+    for form in AROUND if not isinstance(owner, ast.For) else ("reversed({})", "{}[::-1]"):
         new = Filled(old).visit(ast.parse(form.format("_"), mode="eval").body)
         yield Edit("around", owner, field, index, new, old, form)
     if not isinstance(owner, ast.Call | ast.For):
@@ -286,17 +288,25 @@ class Filled(ast.NodeTransformer):
         return self.thing if node.id == "_" else node
 
 
-def of_assignment(owner: ast.AST, field: str, index: int | None, old: ast.AugAssign | ast.Assign) -> Iterator[Edit]:
-    """Replaced or added; with which sign."""
+def of_assignment(
+    owner: ast.AST, field: str, index: int | None, old: ast.AugAssign | ast.Assign, counted: list[str]
+) -> Iterator[Edit]:
+    """Replaced or added; with which sign; to all, or to the entry of a name that counts rounds."""
     if isinstance(old, ast.AugAssign):
         for other in OPERATORS[:4]:
             if not isinstance(old.op, other):
                 new = ast.AugAssign(old.target, other(), old.value)
                 yield Edit("accumulate", owner, field, index, new, old, f"{type(old.op)} {other}")
         yield Edit("accumulate", owner, field, index, ast.Assign([old.target], old.value), old, "=")
+        for name in counted:
+            if not isinstance(old.target, ast.Name):
+                break
+            entry = ast.Subscript(ast.Name(old.target.id, ast.Load()), ast.Name(name, ast.Load()), ast.Store())
+            yield Edit("around", old, "target", None, entry, old.target, "one entry")
     elif len(old.targets) == 1 and isinstance(old.targets[0], ast.Name | ast.Attribute | ast.Subscript):
         target: Any = old.targets[0]
-        value = old.value.operand if isinstance(old.value, ast.UnaryOp) else old.value
+        negative = isinstance(old.value, ast.UnaryOp) and isinstance(old.value.op, ast.USub)
+        value = old.value.operand if isinstance(old.value, ast.UnaryOp) and negative else old.value
         for other in (ast.Add, ast.Sub):
             yield Edit("accumulate", owner, field, index, ast.AugAssign(target, other(), value), old, str(other))
 

@@ -45,7 +45,7 @@ class Student(Protocol):
         """The value of a program's last line; the program may ask `outside`."""
 
     def vary(self, names: list[str]) -> Any:
-        """The next small change of these functions: [sort, line, piece], None after the last; without names, none."""
+        """The next small change of these functions: [sort, lines, piece], None after the last; without names, none."""
 
 
 class Local:
@@ -138,8 +138,8 @@ class Remote:
 
     def vary(self, names: list[str]) -> Any:
         slip = self.ask("vary", names)
-        good = type(slip) is list and [type(part) for part in slip] == [str, int, str] and len(slip[2]) <= 200
-        return slip if good else None
+        good = type(slip) is list and [type(part) for part in slip] == [str, list, str] and len(slip[2]) <= 200
+        return slip if good and 0 < len(slip[1]) <= 20 and all(type(line) is int for line in slip[1]) else None
 
     def ask(self, do: str, *args: Any, **kwargs: Any) -> Any:
         """One request and its reply. After the first lost reply every answer is that Failure."""

@@ -26,7 +26,7 @@ import numpy as np
 from . import common, likeness, misconceptions, wrong_solutions
 from .exercise import Exercise, Probe, Raises, Wrong, copied
 from .raised import explained
-from .shrinking import Patience, simpler, weight
+from .shrinking import Patience, simpler, weight, with_values
 from .student import Local, Student, too_large_together
 from .wire import Failure, Tensor
 from .worker import own_randomness
@@ -271,19 +271,8 @@ class Bench:
         if noticed is not None:
             lines = [problem, noticed[1]]
         elif wrong is None:
-            probe, answer, truth, *lines = self.unknown(failing, problems)
-            if isinstance(answer, Failure) and answer.kind == "raised" and not isinstance(truth, Raises):
-                lines.append(explained(answer))
-            alone = all(self.probes[i].about for i in failing)  # where more fails, it is not for what this program asks for
-            told_of = [line for line in (probe.about if alone else "", self.in_programs(failing)) if line][:1]
-            if told_of:
-                lines = [lines[0], *(line for line in lines[1:] if not line.startswith(("Every number is ", "It is ")))]
-            found = self.slip(failing) + told_of
-            known = re.compile("Each time|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")
-            if not found and not any(known.match(line) for line in lines[1:]):
-                found = [line for line in [self.in_a_wrong_solution(failing)] if line]
-                lines = [lines[0], *lines[2:]] if found else lines
-            lines += found or [self.in_general(probe, answer, truth)]
+            probe, answer, truth, problem, seen = self.unknown(failing, problems)
+            lines = [problem, *self.causes(failing, probe, answer, truth, seen)]
         elif isinstance(answer, Failure) or problem.startswith("It "):
             lines = [problem]
         # Without a word about the cause, what is right for this one question says more than that something is wrong.
@@ -305,6 +294,28 @@ class Bench:
             misconception=wrong.misconception if wrong else "", mistake=wrong.id if wrong else "",
         )  # fmt: skip
 
+    def causes(self, failing: list[int], probe: Probe, answer: Any, truth: Any, seen: str) -> list[str]:
+        """What is behind a mistake that is in no catalogue: the most certain sentence first, then at most one more (one for
+        each function that has a slip). A vague one is not said where a sharper one is known."""
+        raised = isinstance(answer, Failure) and answer.kind == "raised" and not isinstance(truth, Raises)
+        error = explained(answer) if raised else ""
+        about = probe.about if all(self.probes[i].about for i in failing) else ""  # else it is not what this program asks for
+        slips = self.slip(failing, probe.name)
+        if slips:
+            steps = len(re.findall(r" [-+*/@] ", seen)) + (", where right" in seen)
+            plain = seen.startswith("Each time, ") and steps < 3 and not re.search(r"[.]max|\[0\]| is \d+[.]$", seen)
+            more = [line for line in (about, error, seen if plain else "") if line]
+            return slips + more[:1] if len(slips) == 1 else slips
+        known = re.compile("Each time|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")
+        likely = "" if about or known.match(seen) else self.in_a_wrong_solution(failing)
+        if likely:
+            return [likely, error] if error else [likely]
+        sure = known.match(seen) or not about
+        told = [line for line in (about, seen if sure else "", error) if line]
+        if not known.match(seen):
+            told += [line for line in [self.in_programs(failing)] if line]
+        return told[:2] or [self.in_general(probe, answer, truth)]
+
     def unknown(self, failing: list[int], problems: list[str]) -> tuple[Any, ...]:
         """A mistake that is in no catalogue: the question that is shown, its answer, what is right, and what to say."""
         first = failing[0]
@@ -312,19 +323,35 @@ class Bench:
         whole = observation(asked[1], asked[2], self.exercise)
         formula = "" if re.search("wrong sign|its sign|near|rounded", whole) else self.formula(first, asked)
         odd = re.search(r"\[0\]|[<>]|\.max|round|int\(|right\S* [-+] | [-+] right", formula)
-        if odd and evidence(self.exercise, self.probes, self.answers, failing) < 8:
+        if re.search(CHANCE, formula) or (odd and evidence(self.exercise, self.probes, self.answers, failing) < 8):
             formula = ""
+        if "times" in whole and "right" in formula and self.always_so(whole, asked[0], failing):
+            formula = whole  # a factor is plainer
         if formula and asked[0].kind == "run":
             return *asked, problems[first], formula
         *small, problem = self.smallest(failing, problems)
         seen = observation(small[1], small[2], self.exercise)
-        if times(whole, small[1], small[2]) or (whole.startswith("Every number is") and self.formula(first, tuple(small))):
+        if times(whole, small[1], small[2]):
             seen = whole
         elif small[0].name == asked[0].name and formula and self.formula(first, tuple(small)):
             seen = formula
-        elif re.search("times what|zero|sign", seen) and not re.search("times what|zero|sign", whole):
-            seen = ""  # so in the small question only
+        if not self.always_so(seen, small[0], failing):
+            seen = ""
         return *small, problem, self.always_the_same() or seen or self.in_common(first, failing)
+
+    def always_so(self, seen: str, shown: Probe, failing: list[int]) -> bool:
+        """True if what is seen in one answer is so in every wrong answer to the same question: else it is chance."""
+        if not ALWAYS.match(seen):
+            return True
+        for i in failing:
+            probe, answer = self.probes[i], self.answers[i]
+            answer = answer.value if isinstance(answer, Failure) and answer.kind == "changed" else answer
+            if (probe.name, probe.kind) != (shown.name, shown.kind) or isinstance(answer, Failure | str | None):
+                continue
+            given, wanted = first_wrong(answer, self.truths[i], self.exercise)
+            if not so(seen, given, wanted):
+                return False
+        return True
 
     def in_common(self, first: int, failing: list[int]) -> str:
         """What the inputs of all failing calls have, and those of no other one; "" if nothing."""
@@ -333,7 +360,19 @@ class Bench:
             return ""
         alike = [i for i, p in enumerate(self.probes) if (p.name, p.code, p.kind) == (asked.name, asked.code, asked.kind)]
         inputs = {i: list(inputs_of(self.exercise, self.probes[i]).values()) for i in alike}
-        return common.in_inputs(inputs, failing)
+        said, without = common.in_inputs(inputs, failing)
+        for i in [i for i in failing if i in inputs][:3]:  # it has to be right when that is taken away
+            if without is None:
+                break
+            probe = self.probes[i]
+            values = [without(v) if numeric(v) else v for v in (*probe.args, *probe.data.values())]
+            plain = with_values(probe, values)
+            truth = self.truth(plain)
+            if isinstance(truth, Failure | Raises) or trouble(
+                self.exercise, plain, ask(self.exercise, self.student, plain), truth
+            ):
+                return ""
+        return said
 
     def in_programs(self, failing: list[int]) -> str:
         """What the programs that fail do, and no others."""
@@ -377,16 +416,17 @@ class Bench:
             late = time.process_time() > until or time.monotonic() > self.begun + LAST
             if not open_ or not self.goes_on(tried, late):
                 break
-        if said or not several:
+        explained = {i for label in several for i in labels[label]}
+        if said or not several or set(labels) - set(several) or set(failing) - explained or len(several) > 2:
             return " ".join(dict.fromkeys(said[i] for i in sorted(said)))
-        return " ".join(f"{label}: {text[0].lower()}{text[1:]}" for label, text in list(several.items())[:2])
+        return " ".join(f"{label}: {text[0].lower()}{text[1:]}" for label, text in several.items())
 
     def labels(self, failing: list[int]) -> dict[str, dict[int, Any]]:
         """Each part of the answers that is wrong: what was given, by question."""
         found: dict[str, dict[int, Any]] = {}
         for i in failing:
             if not isinstance(self.answers[i], Failure) and not isinstance(self.truths[i], Raises):
-                for label, given, _ in wrong_parts(self.exercise, self.probes[i], self.answers[i], self.truths[i]):
+                for label, given, _ in wrong_parts(self.exercise, self.probes[i], self.answers[i], self.truths[i], apart=True):
                     numbers = as_numbers(given)
                     if numbers is None or not numbers.any():
                         continue  # that nothing came has many reasons
@@ -407,24 +447,29 @@ class Bench:
         """True if this part of the answers is the student's, wherever it is wrong."""
         theirs = one_by_one(self.exercise, answer, [self.probes[i] for i in given])
         for i, each in zip(given, theirs):
-            parts = {part: value for part, value, _ in wrong_parts(self.exercise, self.probes[i], each, self.truths[i])}
+            theirs_apart = wrong_parts(self.exercise, self.probes[i], each, self.truths[i], apart=True)
+            parts = {part: value for part, value, _ in theirs_apart}
             if label not in parts or not same(given[i], parts[label], self.exercise.rtol, self.exercise.atol):
                 return False
         return True
 
-    def slip(self, failing: list[int]) -> list[str]:
-        """For each function that fails, the one place that keeps it from being right, if there is one."""
-        said, left = [], list(failing)
+    def slip(self, failing: list[int], shown: str) -> list[str]:
+        """For each function that fails, the one place that keeps it from being right, if there is one; that of the function
+        that is shown goes first."""
+        said: list[tuple[bool, str]] = []
+        left = list(failing)
         for part in parts_of(self.exercise, self.probes) or [list(range(len(self.probes)))]:
             wrong = sorted((i for i in part if i in left), key=lambda i: weight(self.probes[i]))
             names = [name for name in self.exercise.names if self.probes[part[0]].name in ("", name)]
             if wrong and not any(self.states[name] in ("blank", "hole") for name in names):
-                sentence, left = self.slip_in(names, wrong + [i for i in part if i not in wrong], left)
-                said.append(sentence)
-        return [sentence for sentence in said if sentence]
+                others = set(failing) - set(part)
+                sentence, left = self.slip_in(names, wrong + [i for i in part if i not in wrong], left, others)
+                said.append((shown not in names, sentence))
+        return [sentence for _, sentence in sorted(said, key=lambda each: each[0]) if sentence]
 
-    def slip_in(self, names: list[str], asked: list[int], left: list[int]) -> tuple[str, list[int]]:
-        """The same for some names and their questions, the failing ones first; and what of all that fails is left then."""
+    def slip_in(self, names: list[str], asked: list[int], left: list[int], others: set[int]) -> tuple[str, list[int]]:
+        """The same for some names and their questions, the failing ones first; and what of all that fails is left then.
+        `others` are the questions about other names that fail."""
         end = min(time.monotonic() + SEARCH, self.begun + LATEST)
         try:
             tried = 0
@@ -432,7 +477,11 @@ class Bench:
                 tried += 1
                 if all(self.right_now(self.probes[i], self.truths[i]) for i in asked):
                     still = [i for i in left if i not in asked and not self.right_now(self.probes[i], self.truths[i])]
-                    return slipped(*slip), still
+                    whole = others <= set(left) and not still  # else it mends its own function only
+                    kind, places, piece = slip
+                    code = self.probes[asked[0]].code
+                    own = [name for name in names if not code or re.search(rf"\b{name.rpartition('.')[2]}\b", code)]
+                    return slipped(kind, places, piece, "this" if whole else " and ".join(own or names)), still
             return "", left
         finally:
             self.student.vary([])
@@ -488,7 +537,7 @@ class Bench:
         """A sentence with the formula that explains this failing answer, all failing ones of the same question, and the
         (question, answer, truth) that is shown; "" if there is none."""
         exercise, asked = self.exercise, self.probes[first]
-        label = next(iter(wrong_parts(exercise, asked, self.answers[first], self.truths[first])), ("",))[0]
+        label = next(iter(wrong_parts(exercise, asked, self.answers[first], self.truths[first], apart=True)), ("",))[0]
         cases = []
         for probe, answer, truth in [*zip(self.probes, self.answers, self.truths, strict=True), shown]:
             if probe is not shown[0] and (probe.name, probe.code) != (asked.name, asked.code):
@@ -496,7 +545,9 @@ class Bench:
             answer = answer.value if isinstance(answer, Failure) and answer.kind == "changed" else answer
             if isinstance(truth, Raises) or not trouble(exercise, probe, answer, truth):
                 continue
-            parts = {part[0]: part[1:] for part in wrong_parts(exercise, probe, answer, truth)} or {"": (answer, truth)}
+            names = labels_of(probe, truth, apart=True) or [""]
+            several = len(names) > 1 and isinstance(answer, list | tuple) and len(answer) == len(names)
+            parts = dict(zip(names, zip(answer, truth))) if several else {names[0]: (answer, truth)}
             given, right = map(as_numbers, parts.get(label, (None, None)))
             if given is None or right is None or "b" in (given.dtype.kind, right.dtype.kind):
                 return ""
@@ -511,7 +562,9 @@ class Bench:
         if text in ("", "right") or not likeness.alike(make(last.inputs), last.given):
             return ""
         means = ", where right is the right result" if re.search(r"\bright\b", text) else ""
-        return f"Each time, what came back is {text}{means}."
+        what = f"{label[0].lower()}{label[1:]}" if label.startswith(("The ", "Value ")) else label or "what came back"
+        still = "still " if what.split(".")[0] == text else ""
+        return f"Each time, {what} is {still}{text}{means}."
 
     def always_the_same(self) -> str:
         """A sentence if three calls or more all got one and the same number, though different ones are right."""
@@ -550,11 +603,13 @@ class Bench:
         if seen.startswith("Every number is ") and "times" in seen and not re.match("Every number is (0.5|2) times", seen):
             seen = "All numbers are wrong by the same factor."
         origin = self.origin(answer) if plain else ""
-        told = bool(origin) or "sign" in seen
+        told = bool(origin) or bool(re.search("sign|factor|rounded|times", seen))
         place = "" if not plain or re.search("wrong sign|Only its sign", seen) else self.in_its_place(answer, told)
         if isinstance(answer, str) and not isinstance(self.truths[0], str):
             place = "Quotation marks make a text of it. Write the value itself, without them."
-        return self.say("wrong", problem, seen, origin, place, got=got)
+        where = seen if re.match(r"The (first|second|third|fourth|fifth|sixth|seventh) |\d+ of", seen) else ""
+        seen = "" if where or origin else seen
+        return self.say("wrong", where or problem, origin or seen, place, got=got)
 
     def in_its_place(self, answer: Any, explained: bool) -> str:
         """About the first number that is wrong: whether it is nearly right, and the question that leads to it."""
@@ -585,7 +640,7 @@ class Bench:
             if place and place[0] < len(ORDINALS):
                 return f"{n:g} is right as the {ORDINALS[place[0]]} number."
             text, _ = likeness.formula([likeness.Case(known, np.asarray(n))], enough=1, by_hand=True)
-            if text and not text.isdigit():
+            if any(re.search(rf"\b{re.escape(name)}\b", text) for name in known):
                 return f"{n:g} is {text}. Is that what you took?"
         return ""
 
@@ -626,7 +681,8 @@ class Bench:
 
     def smallest(self, failing: list[int], problems: list[str]) -> tuple[Probe, Any, Any, str]:
         """A failing probe that no simplification makes smaller, with answer, truth and problem."""
-        at = min(failing, key=lambda i: (weight(self.probes[i]), i))
+        plain = [i for i in failing if "are right, the shape" not in problems[i] and "is right, the shape" not in problems[i]]
+        at = min(plain or failing, key=lambda i: (weight(self.probes[i]), i))
         best = (self.probes[at], self.answers[at], self.truths[at], problems[at])
         if isinstance(best[2], Raises):
             return best
@@ -682,9 +738,13 @@ SLIPS = {
 }  # by the sort of change
 
 
-def slipped(kind: str, line: int, piece: str) -> str:
-    """A sentence for the one small change that makes an answer right."""
-    return f"One change in line {line} of your cell makes this right. " + SLIPS.get(kind, "{}").format(piece)
+def slipped(kind: str, lines: Sequence[int], piece: str, whose: str) -> str:
+    """A sentence for the one small change, here or in several lines, that makes an answer right."""
+    numbers = [str(line) for line in dict.fromkeys(lines)]
+    places = f"lines {', '.join(numbers[:-1])} and {numbers[-1]}" if len(numbers) > 1 else f"line {numbers[0]}"
+    one = "One change" if len(lines) == 1 else "The same change" if len(numbers) > 1 else "The same change in two places"
+    in_ = "of" if one.endswith("places") else "in"
+    return f"{one} {in_} {places} of your cell makes {whose} right. {SLIPS.get(kind, '{}').format(piece)}"
 
 
 def leaves_alone(probe: Probe, truth: Any) -> bool:
@@ -720,6 +780,13 @@ def inputs_of(exercise: Exercise, probe: Probe) -> dict[str, np.ndarray[Any, Any
     return {name: array.astype(float) for name, array in arrays.items() if array is not None and array.dtype.kind != "b"}
 
 
+def numeric(value: Any) -> bool:
+    """True for a float, an array of them, and a list of floats."""
+    if isinstance(value, list):
+        return bool(value) and all(type(v) is float for v in value)
+    return type(value) is float or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
+
+
 def alike_in_kind(before: Any, now: Any) -> bool:
     """True if a smaller question shows the same sort of trouble: the same exception, or a wrong value as before."""
     if isinstance(before, Failure) != isinstance(now, Failure):
@@ -729,19 +796,50 @@ def alike_in_kind(before: Any, now: Any) -> bool:
 
 def plainly(problem: str, kind: str) -> str:
     """What kind of trouble a sentence names: without the numbers in it, one value or many, whichever part of a program."""
-    words = re.sub(r"\([^()]*\)|'[^']*'|\d+", "", problem.split(" (line ")[0])
+    words = re.sub(r"\([^()]*\)|'[^']*'|\d+", "", problem.split(" (line ")[0]).replace("numbers are right", "number is right")
     if kind == "run":
         words = re.sub(r"^[^:]{1,40}: (?=[a-z])", "", words).lower()
     return re.sub(r"^(the values?|.{1,40}) (is|are) not right" if kind == "run" else r"values are", "value is", words)
 
 
+CHANCE = (  # formulas that fit small whole numbers by chance: a part of what is right, or a sign, in a sum
+    r"right(\[0\]|\.max\(\)|\.mean\(\)) [-+*/@]|[-+*/@] right(\[0\]|\.max|\.mean)|(sign|round|int)\(right|\(right [<>]"
+    r"|[-+] (np\.sign|\([^()]+ [<>])|(sign\([^()]*\)|[<>] 0\)) [-+]"
+)
+ALWAYS = re.compile("(Every number|It) is |Every number has|Only its|The numbers are rounded")  # not of one answer alone
+
+
+def so(seen: str, answer: Any, truth: Any) -> bool:
+    """True if such an observation ("Every number is zero.") is so of this answer as well."""
+    given, wanted = as_numbers(answer), as_numbers(truth)
+    if given is None or wanted is None or given.shape != wanted.shape or not finite(answer):
+        return False
+    given, wanted = given.astype(float), wanted.astype(float)
+    if "zero" in seen:
+        return not given.any()
+    if "sign" in seen:
+        return bool(allclose(given, -wanted))
+    if "rounded to" in seen or "are rounded" in seen:
+        return any(allclose(given, wanted.round(n), rtol=1e-12, atol=1e-12) for n in range(5))
+    return "times" not in seen or times(seen, given, wanted)
+
+
 def times(observed: str, answer: Any, truth: Any) -> bool:
     """True if "Every number is 3 times what it should be" is so of this answer as well."""
-    factor = re.match(r"Every number is (\S+) times", observed)
+    factor = re.match(r"(?:Every number|It) is (\S+) times", observed)
     given, wanted = as_numbers(answer), as_numbers(truth)
     if factor is None or given is None or wanted is None or given.shape != wanted.shape:
         return False
     return bool(allclose(given.astype(float), float(factor[1]) * wanted.astype(float), rtol=1e-3))
+
+
+def first_wrong(answer: Any, truth: Any, exercise: Exercise) -> tuple[Any, Any]:
+    """The first part of an answer of several parts that is wrong, and what is right; of one part, the whole."""
+    if isinstance(truth, list | tuple) and not flat_numbers(truth) and isinstance(answer, list | tuple):
+        for part in zip(answer, truth):
+            if difference(*part, exercise.rtol, exercise.atol, strict=False):
+                return part
+    return answer, truth
 
 
 def size_of(answer: Any) -> int:
@@ -839,12 +937,15 @@ def trouble(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> str:
     return whole if whole != problem else f"{label}: {problem[0].lower()}{problem[1:]}"
 
 
-def wrong_parts(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> Iterator[tuple[str, Any, Any]]:
+def wrong_parts(
+    exercise: Exercise, probe: Probe, answer: Any, truth: Any, apart: bool = False
+) -> Iterator[tuple[str, Any, Any]]:
     """Each part of an answer that is wrong: what it is called, what was given, what is right.
 
-    The parts of a program are what its last line lists; those of a call are its return values. One value is one part.
+    The parts of a program are what its last line lists; those of a call are its return values. One value is one part; a
+    pair of numbers too, if they are not taken `apart`.
     """
-    labels = labels_of(probe, truth)
+    labels = labels_of(probe, truth, apart)
     given = answer.tolist() if isinstance(answer, np.ndarray) and answer.ndim == 1 and probe.kind == "run" else answer
     if len(labels) > 1 and isinstance(given, list | tuple) and len(given) == len(labels):
         strict = probe.kind == "call"
@@ -861,9 +962,10 @@ ODD = {
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 
-def labels_of(probe: Probe, truth: Any) -> list[str]:
+def labels_of(probe: Probe, truth: Any, apart: bool = False) -> list[str]:
     """What the parts of a right answer are called."""
-    count = len(truth) if isinstance(truth, list | tuple) and (probe.kind == "run" or not flat_numbers(truth)) else 1
+    several = probe.kind == "run" or not flat_numbers(truth) or (apart and type(truth) is tuple)
+    count = len(truth) if isinstance(truth, list | tuple) and several else 1
     words = [f"The {ORDINALS[i]} value" if i < len(ORDINALS) else f"Value {i + 1}" for i in range(count)]
     if probe.kind != "run":
         return words if count > 1 else []
@@ -982,6 +1084,9 @@ def first_of(parts: Any, rtol: float, atol: float, strict: bool) -> str:
     for label, got, truth in parts:
         problem = difference(got, truth, rtol, atol, strict=strict)
         if problem:
+            start = re.match(r"The values? (is|are) not right", problem) if label.startswith(("The ", "Value ")) else None
+            if start:
+                return f"{label.removesuffix(': ')} is not right{problem[start.end() :]}"
             return f"{label}{problem[0].lower()}{problem[1:]}"
     return ""
 
@@ -1007,7 +1112,9 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
         return f"It holds {given.size} number{'s' * (given.size != 1)}; {asked} asked for."
     if given.size != wanted.size:
         if not given.ndim:
-            return f"That is one number; an array of shape {wanted.shape} is asked for."
+            many = isinstance(truth, list | tuple) and wanted.ndim == 1
+            asked = f"{wanted.size} values are" if many else f"an array of shape {wanted.shape} is"
+            return f"That is one number; {asked} asked for."
         asked = f"an array of shape {wanted.shape}" if wanted.ndim else "one number"
         return f"The shape {tuple(given.shape)} is not right: {asked} is asked for."
     flat_given, flat_wanted = given.ravel(), wanted.ravel()
@@ -1022,7 +1129,8 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
         return "The value is not right." if wanted.size == 1 else "The values are not right."
     if given.shape != wanted.shape:
         asked = f"the shape {wanted.shape}" if wanted.ndim else "a single number"
-        return f"The numbers are right, the shape {tuple(given.shape)} is not: {asked} is asked for."
+        numbers = "number is" if wanted.size == 1 else "numbers are"
+        return f"The {numbers} right, the shape {tuple(given.shape)} is not: {asked} is asked for."
     if wanted.dtype.kind == "b" and given.dtype.kind != "b":
         return "The values are right, but as numbers; True and False are asked for."
     if strict and isinstance(got, Tensor):

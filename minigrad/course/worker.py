@@ -130,7 +130,7 @@ class Server:
             self.turn += 1  # what is freed later has nothing to say any more
 
     def vary(self, names: list[str]) -> list[Any] | None:
-        """Change these functions and classes in the next small way: [sort of change, line, piece of code], None after the
+        """Change these functions and classes in the next small way: [sort of change, lines, piece of code], None after the
         last. Without names they are as they were again."""
         if self.varied is not None:
             self.varied[0].__code__, self.varied = self.varied[1], None
@@ -145,7 +145,7 @@ class Server:
         function, slip = found
         self.varied = function, function.__code__
         function.__code__, self.until = slip.code, time.process_time() + BRIEF
-        return [slip.kind, slip.line, slip.piece]
+        return [slip.kind, list(slip.lines), slip.piece]
 
     def functions_of(self, names: list[str]) -> list[types.FunctionType]:
         """What the student wrote under these names: functions, and the methods of classes."""

@@ -55,7 +55,7 @@ def test_an_unknown_mistake_is_named_by_its_formula(id, code):
 def test_a_program_names_the_part_that_is_wrong():
     for wrong, formula in {"other.grad * out.grad + other.data": "b", "self.data * out.grad": "a * g"}.items():
         found = judged("3.2", PRODUCT.replace("WRONG", wrong))
-        assert found.lines == ("a.grad is not right.", f"Each time, what came back is {formula}."), found
+        assert found.lines == ("a.grad is not right.", f"Each time, a.grad is {formula}."), found
 
 
 def test_each_function_of_an_exercise_gets_its_own_words():

@@ -1,6 +1,7 @@
 """A slip that is in no catalogue is found by making one small change, and no change outlives the search."""
 
 import linecache
+import re
 import time
 
 import numpy as np
@@ -57,8 +58,39 @@ def student(id, code):
 def test_the_one_place_that_is_wrong_is_named(id, code):
     exercise, space = student(id, code)
     found = judge(exercise, Local(space), tries=1000)  # by number: a busy machine finds it too
-    assert SAID[id, code] in found.lines[-1], found
+    assert SAID[id, code] in found.lines[1] and len(found.lines) < 4, found
     assert judge(exercise, Local(space), tries=1000) == found  # the answer is as it was: it is judged alike
+
+
+FIT = """
+def fit(x, y, lr, steps):
+    w, b = {}, 0.0
+    {}
+    for _ in range(steps):
+        e = w * x + b - y
+        w, b = w - lr * 2 * np.mean(e * x), b - lr * 2 * np.mean(e)
+    return w, b
+"""
+BOTH = "def relu_vjp(x, g): return x > 0\ndef maximum_vjp(a, b, g): return a, b"
+SAID_ONCE = [  # what is said, and what was said though it was so by chance, in one call, or of other code
+    ("8.3", FIT.format("1.0", ""), "in the place of 1.0?", "rounded"),
+    ("8.3", FIT.format("0.0", "lr = 0.01"), "lr = 0.01 is too much", "Every number|wrong moment"),
+    ("8.3", "def fit(x, y, lr, steps):\n    return 0.8", "one number; 2 values are asked for", "array"),
+    ("8.4", "def average(losses):\n    t = n = 0\n    for loss in losses:\n        t += loss.item(); n += 1\n    return t // n",
+     "The operator in t // n", "negative"),
+    ("5.1", "def vjp_square(x, v):\n    return x * v * len(x)", "(v * x) * len(x)", "Every number"),
+    ("5.1", "def vjp_square(x, v):\n    g = 0 * x\n    for i in range(len(x)):\n        g += 2 * x[i] * v[i]\n    return g",
+     "g is nearly what is needed", "range"),
+    ("10.1", BOTH, "makes relu_vjp right", "makes this right"),
+    ("8.2", "def errors(pred, target):\n    return np.mean(pred - target[:, None])", "np.mean(pred - ", "is right, the"),
+    ("3.1", ADD.format("self.grad += out.data", "other.grad += out.data"), "The same change in lines 5 and 6", "One change"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("id", "code", "said", "chance"), SAID_ONCE)
+def test_nothing_is_said_that_is_so_by_chance(id, code, said, chance):
+    found = " ".join(judge((pair := student(id, code))[0], Local(pair[1]), tries=1000).lines)
+    assert said in found and not re.search(chance, found), found
 
 
 @pytest.mark.skipif(not can_fork(), reason="no fork here")

@@ -24,6 +24,7 @@ from minigrad.course.exercise import (
     run,
     value,
 )
+from minigrad.course.raised import explained
 from minigrad.course.student import Local
 from minigrad.course.verdict import ODD, Verdict, difference, judge, shown_call, simpler, spelled, typed
 from minigrad.course.wire import Failure, Tensor
@@ -46,17 +47,17 @@ DIFFERENCES = [
     (np.float32(0.1), 0.1, "The value is not right."),
     (np.float64(2), 2, ""),
     (np.array(2.0), 2.0, ""),
-    (np.array([2.0]), 2.0, "The numbers are right, the shape (1,) is not: a single number is asked for."),
+    (np.array([2.0]), 2.0, "The number is right, the shape (1,) is not: a single number is asked for."),
     (float("nan"), 2.0, f"The value is not right: it has nan in it. {ODD['nan']}"),
     (float("nan"), float("nan"), ""),
     (float("inf"), 2.0, f"The value is not right: it has inf in it. {ODD['inf']}"),
     ((A, 1.0), (A, 1.0), ""),
     ([A, 1.0], (A, 1.0), ""),
-    ((A, 2.0), (A, 1.0), "The second value: the value is not right."),
+    ((A, 2.0), (A, 1.0), "The second value is not right."),
     ((A,), (A, 1.0), "It gave 1 value; 2 are asked for."),
     (A, (A, 1.0), "That is an array; 2 values are asked for."),
     (np.stack([A, 2 * A]), (A, 2 * A), ""),
-    (np.stack([A, A]), (A, 2 * A), "The second value: the values are not right."),
+    (np.stack([A, A]), (A, 2 * A), "The second value is not right."),
     ({"a": 1}, {"a": 1}, ""),
     ({"b": 1}, {"a": 1}, "The keys are b; they are not all that is asked for, or too many."),
     ({"a": 2}, {"a": 1}, "At 'a': the value is not right."),
@@ -148,10 +149,11 @@ def test_an_unknown_mistake_gets_the_smallest_failing_call():
 
 
 def test_observations_help_without_the_answer():
-    assert "sign is wrong" in verdict(lambda a, b: -np.outer(a, b)).lines[1]
-    assert "3 times" in verdict(lambda a, b: 3 * np.outer(a, b)).lines[1]
-    assert "float32" in verdict(lambda a, b: np.outer(a, b) * (1 + 3e-8)).lines[1]
-    assert "zero" in verdict(lambda a, b: 0 * np.outer(a, b)).lines[1]
+    for code, said in {
+        "-np.outer(a, b)": "sign is wrong", "3 * np.outer(a, b)": "3 times", "np.outer(a, b) * (1 + 3e-8)": "float32",
+        "0 * np.outer(a, b)": "zero",
+    }.items():  # fmt: skip
+        assert said in verdict(eval(f"lambda a, b: {code}", {"np": np})).lines[1], "no source, no slip"
 
 
 def test_changed_inputs_are_named_after_the_value():
@@ -284,6 +286,20 @@ def test_methods_are_blank_or_replaced_in_a_fresh_class():
     found = judge(ex, Local(ex.namespace(ex.wrong[0].answer)))
     assert found.mistake == "left" and found.call == "x = 2.\ny = 3.5\n(Value(x) + Value(y)).data"
     assert judge(ex, Local({})).lines[0] == "I cannot find Value.__add__."
+
+
+def test_an_error_is_explained_by_what_it_is():
+    for kind, message, line, means in (
+        ("RuntimeError", "mat1 and mat2 shapes cannot be multiplied (3x3 and 4x2)", 18, "In a product"),
+        ("ValueError", "matmul: Input operand 1 does not have enough dimensions (has 0, gufunc core ...", 2, "brackets"),
+        ("AttributeError", "'FunctionCtx' object has no attribute 'k'", 79, "forward has not put there"),
+        ("AttributeError", "cannot assign module before Module.__init__() call", 90, "super().__init__()"),
+        ("TypeError", "__init__() takes from 2 to 4 positional arguments but 5 were given", 2, "In this line"),
+        ("TypeError", "double() takes 0 positional arguments but 1 was given", None, "Which inputs does the task name"),
+        ("TypeError", "'NoneType' object is not reversible", 3, "still blank"),
+        ("RuntimeError", "function ScaleBackward returned a gradient different than None at position 2", None, "no tensor"),
+    ):
+        assert means in explained(Failure("raised", kind, message, line, "some code" if line else ""))
 
 
 def test_a_blank_among_given_methods_is_named():
@@ -518,7 +534,7 @@ def test_observations_of_parts_and_of_values_written_down():
     assert found.lines[0].startswith("The second value is not right") and "sign" in found.lines[1]
     by_hand = value("99.4", "slopes", [66, 44], title="s")
     assert judge(by_hand, Local({"slopes": [-66, -44]})).lines[1] == "Every number has the right size and the wrong sign."
-    assert judge(by_hand, Local({"slopes": [66, 45]})).lines[1] == "The second number is not right; the other one is."
+    assert judge(by_hand, Local({"slopes": [66, 45]})).lines[0] == "The second number is not right; the other one is."
     assert judge(by_hand, Local({"slopes": [66, [44]]})).lines == (
         "That is a list that holds a list among other things; a list of numbers is asked for.",
     )
