@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from .wire import Failure
@@ -187,9 +188,13 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
 }
 
 
-def explained(failure: Failure) -> str:
-    """What is behind an error, in a sentence or two; "" where the message says it all."""
+def explained(failure: Failure, program: str = "") -> str:
+    """What is behind an error, in a sentence or two; "" where the message says it all. `program` is that of the check, which
+    may be what raised it."""
     said = f"{failure.type}: {failure.message}"
+    seen = went_on(failure, program) if program and failure.line is None else ""
+    if seen:
+        return seen
     if failure.text.startswith("raise"):
         return "Your own line raises this. For this input, which of your conditions is true and should not be, or the reverse?"
     keyword = re.search(r"unexpected keyword argument '(\w+)'", failure.message)
@@ -201,3 +206,43 @@ def explained(failure: Failure) -> str:
     if failure.line and re.match(r"TypeError: .*(takes .*positional arguments? but|missing \d+ required)", said):
         return MEANS[r"TypeError: .*takes exactly .*argument"]
     return next((means for error, means in MEANS.items() if re.match(error, said)), "")
+
+
+KINDS = {"NoneType": "None", "list": "a list", "tuple": "a tuple", "dict": "a dict", "float": "a number", "int": "a number",
+         "numpy.float64": "a number", "str": "a string", "bool": "a truth value", "function": "a function",
+         "method": "a method without its brackets", "numpy.ndarray": "a numpy array", "generator": "a generator"}  # fmt: skip
+
+
+def went_on(failure: Failure, program: str) -> str:
+    """What the check's own program met in what a student's function gave; "" for an error that does not tell."""
+    attribute = re.search(r"'([\w.]+)' object has no attribute '(\w+)'", failure.message)
+    length = re.search(r"object of type '([\w.]+)' has no (len)\(\)", failure.message)
+    operands = re.search(r"unsupported operand type\(s\) for (\S+): '([\w.]+)' and '([\w.]+)'", failure.message)
+    if operands:
+        kinds = " and ".join(KINDS.get(kind, f"a {kind}") for kind in operands.groups()[1:])
+        return f"The check goes on with what your function gives, and finds {kinds} at `{operands[1]}`. What should it give?"
+    found = attribute or length
+    if found is None:
+        return ""
+    tree = ast.parse(program)
+    places = [node.value if isinstance(node, ast.Attribute) else node.args[0] for node in ast.walk(tree)
+              if (isinstance(node, ast.Attribute) and node.attr == found[2])
+              or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == found[2])]  # fmt: skip
+    if not places:
+        return ""
+    held = places[0]
+    what = f"`{ast.unparse(held)}`" if len({ast.unparse(place) for place in places}) == 1 else "what your function gives"
+    for node in ast.walk(tree) if what.startswith("`") else ():
+        if isinstance(held, ast.Name) and isinstance(node, ast.comprehension) and ast.unparse(node.target) == held.id:
+            what = "an entry of what your function gives"
+        elif isinstance(held, ast.Name) and isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == held.id:
+            what = f"`{ast.unparse(node)}`"
+    tensor = found[2] in ("tolist", "item", "detach", "requires_grad")
+    asks = "It needs a list there." if length else f"It needs {'a tensor' if tensor else f'an object with .{found[2]}'} there."
+    if found[1] == "NoneType" and what.endswith(".grad`"):
+        asks = "No gradient has arrived there: does a path of recorded operations lead from it to your result?"
+    elif found[1] == "NoneType" and what.startswith("an entry"):
+        asks = "Is it the gradient of a leaf, and is it there when you store it?"
+    elif found[1] == "NoneType":
+        asks = "Does your function end with a return?"
+    return f"The check goes on with {what}, and that is {KINDS.get(found[1], f'a {found[1]}')}. {asks}"

@@ -298,7 +298,7 @@ class Bench:
         """What is behind a mistake that is in no catalogue: the most certain sentence first, then at most one more (one for
         each function that has a slip). A vague one is not said where a sharper one is known."""
         raised = isinstance(answer, Failure) and answer.kind == "raised" and not isinstance(truth, Raises)
-        error = explained(answer) if raised else ""
+        error = explained(answer, probe.code) if raised else ""
         about = probe.about if all(self.probes[i].about for i in failing) else ""  # else it is not what this program asks for
         slips = self.slip(failing, probe.name)
         if slips:

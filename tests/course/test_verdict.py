@@ -561,3 +561,15 @@ def test_the_clinic_tells_no_letter(number):
         said = " ".join((*found.lines, found.got, found.expected)).replace("a, b, c, d", "")
         assert f"'{right}'" not in said, said
         assert f"{letter} = {right!r}" not in said
+
+
+@pytest.mark.parametrize(
+    ("program", "message", "said"),
+    [
+        ("[g.tolist() for g in f(x)]", "'float' object has no attribute 'tolist'", "an entry of what your function gives"),
+        ("f(x)\nx.grad.tolist()", "'NoneType' object has no attribute 'tolist'", "No gradient has arrived there"),
+        ("d = f(x)\nd.data", "'NoneType' object has no attribute 'data'", "`d = f(x)`, and that is None. Does your function"),
+    ],
+)  # fmt: skip
+def test_an_error_in_the_program_of_the_check_says_what_it_met(program, message, said):
+    assert said in explained(Failure("raised", "AttributeError", message), program)
