@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from . import common, likeness, misconceptions, wrong_solutions
+from . import common, likeness, misconceptions, working, wrong_solutions
 from .exercise import Exercise, Probe, Raises, Wrong, copied
 from .raised import explained
 from .shrinking import Patience, simpler, weight, with_values
@@ -602,7 +602,8 @@ class Bench:
             return self.say("wrong", "The numbers are the right ones, in another order. Which comes first?", got=got)
         if seen.startswith("Every number is ") and "times" in seen and not re.match("Every number is (0.5|2) times", seen):
             seen = "All numbers are wrong by the same factor."
-        origin = self.origin(answer) if plain else ""
+        origin = (self.slip_by_hand(answer) or self.origin(answer)) if plain else ""
+        seen = "" if origin and seen.startswith("All numbers") else seen
         told = bool(origin) or bool(re.search("sign|factor|rounded|times", seen))
         place = "" if not plain or re.search("wrong sign|Only its sign", seen) else self.in_its_place(answer, told)
         if isinstance(answer, str) and not isinstance(self.truths[0], str):
@@ -626,6 +627,13 @@ class Bench:
         which = f"The {ORDINALS[wrong[0]]} number: " if len(asks) > 1 and wanted.ndim == 1 else ""
         return " ".join(filter(None, [near, which + ask if ask else ""]))
 
+    def slip_by_hand(self, answer: Any) -> str:
+        """The slip in the calculation that gives the numbers of a written answer."""
+        given, source = as_numbers(answer), self.exercise.working
+        if not source or given is None or np.shape(given) != np.shape(self.truths[0]):
+            return ""
+        return working.told(source, given.astype(float).ravel().tolist())
+
     def origin(self, answer: Any) -> str:
         """What a written number that is not right may come from, told by the numbers of the exercise."""
         given, wanted = as_numbers(answer), as_numbers(self.truths[0])
@@ -639,7 +647,8 @@ class Bench:
             place = [i for i, right in enumerate(wanted.ravel()) if isclose(n, right)]
             if place and place[0] < len(ORDINALS):
                 return f"{n:g} is right as the {ORDINALS[place[0]]} number."
-            text, _ = likeness.formula([likeness.Case(known, np.asarray(n))], enough=1, by_hand=True)
+            text = "" if self.exercise.working else likeness.formula(
+                [likeness.Case(known, np.asarray(n))], enough=1, by_hand=True)[0]
             if any(re.search(rf"\b{re.escape(name)}\b", text) for name in known):
                 return f"{n:g} is {text}. Is that what you took?"
         return ""
@@ -1096,7 +1105,8 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
     wanted, given = as_numbers(truth), as_numbers(got)
     assert wanted is not None, "the oracle gave something that is no number"
     if given is None:
-        return f"That is {kind_of(got)}; {sort_of(truth)} is asked for."
+        inner = isinstance(got, list | tuple) and all(isinstance(part, list | tuple) for part in got)
+        return f"That is {kind_of(got)}{' that holds lists' * inner}; {sort_of(truth)} is asked for."
     if given.dtype.kind == "b" and wanted.dtype.kind != "b":
         return f"That is {kind_of(got)} of True and False; numbers are asked for."
     written = isinstance(got, list | tuple)
@@ -1115,6 +1125,9 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
             many = isinstance(truth, list | tuple) and wanted.ndim == 1
             asked = f"{wanted.size} values are" if many else f"an array of shape {wanted.shape} is"
             return f"That is one number; {asked} asked for."
+        if written and given.ndim == 1 and not wanted.ndim:
+            comma = " A comma between numbers makes a tuple." if isinstance(got, tuple) else ""
+            return f"That is {kind_of(got)} of {given.size} numbers; one number is asked for.{comma}"
         asked = f"an array of shape {wanted.shape}" if wanted.ndim else "one number"
         return f"The shape {tuple(given.shape)} is not right: {asked} is asked for."
     flat_given, flat_wanted = given.ravel(), wanted.ravel()
@@ -1128,6 +1141,8 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
                 return f"The value is not right: it has {odd} in it. {cause}"
         return "The value is not right." if wanted.size == 1 else "The values are not right."
     if given.shape != wanted.shape:
+        if written and isinstance(truth, list | tuple) and wanted.ndim == 1:
+            return "The numbers are right, but there is a list inside the list; one list of numbers is asked for."
         asked = f"the shape {wanted.shape}" if wanted.ndim else "a single number"
         numbers = "number is" if wanted.size == 1 else "numbers are"
         return f"The {numbers} right, the shape {tuple(given.shape)} is not: {asked} is asked for."
@@ -1266,6 +1281,7 @@ def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
     function or class, else on every failing one."""
     if exercise.kind in ("value", "choice", "prediction"):
         exactly = (w for w in exercise.wrong if not exercise.options and type(w.answer) is type(answers[0])
+                   and (w.when is None or is_this(w, answers[0], exercise))
                    and not difference(answers[0], w.answer, exercise.rtol, exercise.atol, strict=False))  # fmt: skip
         found = next(exactly, None)
         if found is None and not in_another_order(exercise, answers[0]):
@@ -1364,6 +1380,9 @@ def is_this(wrong: Wrong, answer: Any, exercise: Exercise) -> bool:
     if exercise.options:
         return option(answer) == option(wrong.answer)
     if wrong.when is not None:
+        given = as_numbers(answer)
+        if as_numbers(wrong.answer) is not None and (given is None or given.dtype.kind == "b"):
+            return False  # a text that looks like a number is none
         try:
             return bool(wrong.when(plain_value(answer)))
         except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):

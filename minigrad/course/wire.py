@@ -163,7 +163,8 @@ def encode(value: Any, arrays: list[np.ndarray[Any, Any]], budget: list[int], de
     numbers = tensor_numbers(value)
     if numbers is not None:
         return {"tensor": aside(numbers, arrays, budget), "requires_grad": bool(value.requires_grad)}
-    raise NotPlain(f"{article(kind.__name__)} {kind.__name__}")
+    name = {"type": "class", "complex": "complex number"}.get(kind.__name__, kind.__name__)
+    raise NotPlain(f"a list with {article(name)} {name} in it" if depth else f"{article(name)} {name}")
 
 
 def aside(array: np.ndarray[Any, Any], arrays: list[np.ndarray[Any, Any]], budget: list[int]) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -70,6 +71,14 @@ def turned_round(f: Function, x: float, h: float) -> float:
 
 def own_h(f: Function, x: float, h: float) -> float:
     return (f(x + 1e-5) - f(x - 1e-5)) / 2e-5
+
+
+def fixed_run(f: Function, x: float, h: float) -> float:
+    return (f(x + h) - f(x - h)) / 0.002
+
+
+def bend(f: Function, x: float, h: float) -> float:
+    return (f(x + h) - 2 * f(x) + f(x - h)) / h**2
 
 
 def half_as_far(f: Function, x: float, h: float) -> float:
@@ -154,6 +163,9 @@ EXERCISE_1_1 = program(
               "be negative. Which of your operations loses the sign?"),
         Wrong(rounded, "", "Your result is rounded to four decimals. Can it then show an error of 1e-8?"),
         Wrong(own_h, "", "Your result does not depend on h. Which argument says how far the points are apart?"),
+        Wrong(fixed_run, "M45", "You divide by 0.002, the run for one h. How long is the run from x - h to x + h for any h?"),
+        Wrong(bend, "M43", "That is the difference for the *second* derivative: it says how the slope changes. Which two "
+              "points give the slope itself?"),
     ],
     alternatives=[by_rise_and_run, by_two_halves, mean_of_both_sides, by_gradient],
     hints=[
@@ -173,11 +185,14 @@ EXERCISE_1_2 = value(
     minutes=5,
     accept=lambda v: 2e-7 <= float(v) <= 4e-5,
     wrong=[
+        Wrong(1e-8, "M44", "Near 1e-8 the line of the *forward* difference is lowest. This exercise is about the central one. "
+              "Where is its line lowest?", when=lambda v: 3e-9 <= float(v) <= 3e-8),
         Wrong(1e-12, "M44", "This h is too small. Two nearly equal values are subtracted, and most of their digits are "
               "lost. Where in the picture does the line rise again?", when=lambda v: 0 < float(v) < 2e-7),
         Wrong(0.1, "M45", "At this distance the curve has bent away from its tangent. How does the error change when h "
               "becomes ten times smaller?", when=lambda v: float(v) > 4e-5),
-        Wrong(-1e-5, "", "h is a distance, so it has to be larger than 0.", when=lambda v: float(v) <= 0),
+        Wrong(-1e-5, "", "h is a distance, so it has to be larger than 0. (A power of ten is written 1e-3 or 10**-3; the "
+              "sign ^ is no power in Python.)", when=lambda v: float(v) <= 0),
     ],
     hints=[
         "There are two errors. One of them shrinks when h shrinks, and the other grows.",
@@ -189,9 +204,13 @@ EXERCISE_1_2 = value(
 
 # --- 1.3 and 1.4 ----------------------------------------------------------------------------------------------
 
+STEPS = tuple(n * 10.0**-k for k in range(7) for n in (1, 2, 2.5, 5) if n == 1 or k)  # what h is usually taken to be
+ONE_SIDED = (*STEPS, *(-h for h in STEPS))
+
 EXERCISE_1_3 = value(
     "1.3", "slope_of_cube", 12, rtol=1e-4,
     knows={"x": 2},
+    working="x = 2\nslope = 3 * x ** 2  # the derivative\nslope",
     why="The derivative of x³ is 3x², which is 12 at x = 2.",
     asks=(
         "Measure: what does central(lambda x: x**3, 2, 0.001) give? Then compare your rule with that number.",
@@ -203,13 +222,21 @@ EXERCISE_1_3 = value(
         Wrong(6, "M43", "6 is 3x. Measure it: from 1.9 to 2.1 the cube grows by 2.402, over a run of 0.2. Does 6 fit?"),
         Wrong(4, "M43", "4 is the square of 2. Measure it: from 1.9 to 2.1 the cube grows by 2.402, over a run of 0.2. "
               "Does 4 fit?"),
-        Wrong(24, "M45", "Your result is twice as large as it should be. How long is the run from 2 - h to 2 + h?"),
+        Wrong(24, "M45", "Your result is twice as large as it should be. Measured: how long is the run from 2 - h to 2 + h? "
+              "By the rule: which power of x is left in the derivative of x**3?"),
         Wrong(0, "M43", "A derivative of 0 means a flat curve. From 1.9 to 2.1 the cube grows by 2.402. Is that flat?"),
         Wrong(-12, "", "The size is right and the sign is wrong. Does the cube rise or fall when x grows?"),
+        Wrong(12.61, "M45", "Your number is the slope between 2 and a point on one side of it, so it is wrong by the bend of "
+              "the curve. A central difference takes one point on each side. Which number do you approach with a small h?",
+              when=lambda v: any(abs(12 + 6 * h + h * h - float(v)) < 1e-4 * abs(h) for h in ONE_SIDED), name="one side"),
         Wrong(12.25, "M45", "Your result is too large by the square of h, because the curve bends between 2 - h and 2 + h. "
-              "Which number do you approach with a smaller h?", when=lambda v: 12.001 < float(v) <= 13),
-        Wrong(11.94, "M45", "A difference to one side only, with a large h, gives such a number. Which number do you "
-              "approach with a central difference and a smaller h?", when=lambda v: 11 <= float(v) < 11.999),
+              "Which number do you approach with a smaller h?",
+              when=lambda v: any(abs(12 + h * h - float(v)) < 1e-4 * h * h for h in STEPS if h * h > 0.001)),
+        Wrong(11.94, "M45", "Your number is near, but not exact. Is h small enough, and did you round nothing on the way? "
+              "Which number do you approach with a central difference and a smaller h?",
+              when=lambda v: abs(float(v) - 12) < 1.1),
+        Wrong(0.024, "M45", "The cube is steeper than that at 2. Did you divide the rise by the whole run, with brackets round "
+              "both?", when=lambda v: 0 < float(v) < 2.6),
         Wrong(3, "M43", "3 is the exponent. What else does the derivative of x**3 depend on?"),
     ],
     hints=[
@@ -220,9 +247,26 @@ EXERCISE_1_3 = value(
     worked="Measured: (2.001**3 - 1.999**3) / 0.002 = 12.000001. By the rule: 3 * 2**2 = 12.",
 )  # fmt: skip
 
+
+def one_sided(for_x: Any, for_y: Any) -> bool:
+    """Whether these are the differences to one side, with the same h: (x * 3 + 5)**2 and (2 * y + 5)**2 bend by 9 and 4."""
+    h = (float(for_x) - 66) / 9
+    return not isinstance(for_x, str) and abs(h) > 1e-6 and abs((float(for_y) - 44) / 4 - h) < 1e-4 * abs(h)
+
+
 EXERCISE_1_4 = value(
     "1.4", "partials", [66, 44], rtol=1e-4,
     knows={"x": 2, "y": 3, "(x * y + 5)": 11},
+    working="""
+x = 2
+y = 3
+u = x * y  # the product
+w = u + 5  # the bracket
+square = 2 * w  # the derivative of the square
+for_x = square * y  # the number for x
+for_y = square * x  # the number for y
+[for_x, for_y]
+""",
     why="Each partial derivative moves one input and holds the other one still.",
     asks=(
         "only x moves, and y stays 3. What does central(lambda x: (x * 3 + 5)**2, 2, 0.001) give?",
@@ -245,9 +289,20 @@ EXERCISE_1_4 = value(
         Wrong([132, 88], "M45", "Both numbers are twice as large as they should be. How long is the run from x - h to "
               "x + h?"),
         Wrong([3, 2], "M23", "3 and 2 are the derivatives of x*y alone. The 5 and the square come after it."),
-        Wrong([66.09, 44.04], "M45", "Both numbers are near, but not exact. A difference to one side only gives such numbers. "
-              "Does your central look at one point on each side?", name="one side",
-              when=lambda v: all(abs(float(a) / b - 1) < 0.03 for a, b in zip(v, (66, 44), strict=True))),
+        Wrong([66.09, 44.04], "M45", "Both numbers are slopes between the point and another one on one side of it. Does your "
+              "central look at one point on each side?", name="one side", when=lambda v: one_sided(*v)),
+        Wrong([66.08, 43.9], "M44", "Both numbers are near, but not exact. Which h did you take, and did you round on the way?",
+              name="not exact", when=lambda v: not isinstance(v[0], str) and all(
+                  abs(a / b - 1) < 0.03 and a != int(a) for a, b in zip(v, (66, 44), strict=True))),
+        Wrong([0.132, 0.088], "M45", "These are the rises, or the rises multiplied by h. The slope is the rise divided by "
+              "the whole run, with brackets round both.", name="no run",
+              when=lambda v: 0 < v[0] < 1 and abs(v[0] / v[1] - 1.5) < 1e-3),
+        Wrong([20, 20], "M22", "20 is the derivative of (x + y + 5)**2. The bracket holds a product: when only x grows, how "
+              "fast does x * y grow?"),
+        Wrong([72, 168], "M46", "In your functions both factors move: x * x in the place of x * 3, y * y in the place of "
+              "2 * y. What is held fixed while x changes?"),
+        Wrong([84, 36], "M46", "You measured at the wrong points: x is 2 and y is 3. At which point is each of your functions "
+              "measured?"),
     ],
     hints=[
         "A partial derivative changes one input and holds the others fixed.",

@@ -15,6 +15,7 @@ from ..exercise import Before, Exercise, Lesson, Wrong, ordering, prediction, va
 
 EXERCISE_2_1 = value(
     "2.1", "forward_values", [6, 11, 121],
+    working="x = 2\ny = 3\nu = x * y\nw = u + 5\nz = w ** 2\n[u, w, z]",
     knows={"x": 2, "y": 3, "u": 6, "w": 11},
     asks=(
         "u = x * y, with x = 2 and y = 3.",
@@ -56,6 +57,17 @@ def starts_with(*numbers: float) -> Any:
 
 EXERCISE_2_2 = value(
     "2.2", "local_slopes", [22, 1, 3, 2],
+    working="""
+x = 2
+y = 3
+u = x * y
+w = u + 5
+square = 2 * w  # the derivative of z
+plus = 1  # the derivative of w
+for_x = y  # the derivative of u for x
+for_y = x  # the derivative of u for y
+[square, plus, for_x, for_y]
+""",
     knows={"x": 2, "y": 3, "u": 6, "w": 11, "z": 121},
     asks=(
         "z = w**2 squares its input. What is the derivative of a square, and which number is w?",
@@ -103,6 +115,18 @@ EXERCISE_2_2 = value(
 
 EXERCISE_2_3 = value(
     "2.3", "by_hand", [66, 44],
+    working="""
+x = 2
+y = 3
+u = x * y
+w = u + 5
+square = 2 * w  # the derivative of the square
+plus = 1  # the derivative of the sum
+upstream = square * plus  # the upstream gradient of the product
+x_grad = upstream * y  # x.grad
+y_grad = upstream * x  # y.grad
+[x_grad, y_grad]
+""",
     knows={"x": 2, "y": 3, "u": 6, "w": 11, "z": 121},
     asks=(
         "the path from z to x leads through the square, the sum and the product. Which derivative has each of the three"
@@ -143,6 +167,15 @@ EXERCISE_2_3 = value(
 
 EXERCISE_2_4 = value(
     "2.4", "two_paths", 14,
+    working="""
+x = 3
+a = 2 * x
+b = x + 1
+through_a = b * 2  # the contribution through a
+through_b = a  # the contribution through b
+sum = through_a + through_b  # the derivative of y
+sum
+""",
     knows={"x": 3, "a": 6, "b": 4, "y": 24},
     asks=(
         "Compute the two paths one by one. On each, multiply: the derivative of a * b for this factor, then that of the"
@@ -270,8 +303,28 @@ EXERCISE_2_6 = value(
     why="Each name on the right side of a formula is one edge, so h has three edges to the nodes that use it.",
 )  # fmt: skip
 
+
+def follows(h: float) -> Callable[[Any], bool]:
+    """Whether a written list begins with this gradient of h, and the other two are not those of the right one."""
+    return lambda answer: float(answer[0]) == h and [float(a) for a in answer[1:]] != [70, 105]
+
+
 EXERCISE_2_7 = value(
     "2.7", "three_ways", [35, 70, 105],
+    working="""
+w = 3
+x = 2
+h = w * x
+p = h + 5
+q = 2 * h
+via_p = q  # the contribution through p
+via_q = p * 2  # the contribution through q
+direct = 1  # the contribution of s
+h_grad = via_p + via_q + direct  # the gradient of h
+w_grad = h_grad * x  # the gradient of w
+x_grad = h_grad * w  # the gradient of x
+[h_grad, w_grad, x_grad]
+""",
     knows={"w": 3, "x": 2, "h": 6, "p": 11, "q": 12, "r": 132, "s": 138},
     asks=(
         "h is used by p, by q and by s. Write three contributions, each the upstream gradient times the local "
@@ -285,22 +338,24 @@ EXERCISE_2_7 = value(
     minutes=7,
     wrong=[
         Wrong([34, 68, 102], "M19", "34 is 12 + 22. One contribution to h is missing: h is also used in s = r + h.",
-              when=starts_with(34)),
+              when=follows(34)),
         Wrong([24, 48, 72], "M23", "24 is 12 + 11 + 1. The path through q has to be multiplied by the derivative of "
-              "q = 2 * h.", when=starts_with(24)),
+              "q = 2 * h.", when=follows(24)),
         Wrong([36, 72, 108], "M29", "36 is 11 + 24 + 1. You swapped the local derivatives of the product p * q: which one "
-              "belongs to p?", when=starts_with(36)),
+              "belongs to p?", when=follows(36)),
         Wrong([264, 528, 792], "M22", "264 is 12 times 22 times 1. What happens to contributions where paths meet?",
-              when=starts_with(264)),
-        Wrong([13, 26, 39], "M22", "13 is 12 + 1. What does the path through q contribute?", when=starts_with(13)),
-        Wrong([23, 46, 69], "M22", "23 is 22 + 1. What does the path through p contribute?", when=starts_with(23)),
+              when=follows(264)),
+        Wrong([13, 26, 39], "M22", "13 is 12 + 1. What does the path through q contribute?", when=follows(13)),
+        Wrong([23, 46, 69], "M22", "23 is 22 + 1. What does the path through p contribute?", when=follows(23)),
+        Wrong([1, 12, 22], "M22", "These are the three contributions to h. What happens to them where they meet? The list asks "
+              "for the gradients of h, of w and of x.", when=lambda v: sorted(map(float, v)) == [1, 12, 22]),
         Wrong([1, 2, 3], "M20", "1 is the contribution that s sends to h directly. h has to wait for two more. Which nodes "
-              "send them?", when=starts_with(1)),
+              "send them?", when=follows(1)),
         Wrong([35, 105, 70], "M29", "The gradient of h is right, and the other two are swapped. When w grows, by which "
               "factor does w * x grow?"),
         Wrong([35, 2, 3], "M23", "The gradient of h is right. 2 and 3 are local derivatives of h = w * x. What is its "
               "upstream gradient?"),
-        Wrong([138, 276, 414], "M43", "138 is the value of s. How fast does s grow when h grows?", when=starts_with(138)),
+        Wrong([138, 276, 414], "M43", "138 is the value of s. How fast does s grow when h grows?", when=follows(138)),
     ],
     hints=[
         "Write the values first: h = 6, p = 11, q = 12, r = 132, s = 138.",
