@@ -77,8 +77,8 @@ def slips(function: types.FunctionType) -> Iterator[Slip]:
         return
     if isinstance(own, ast.FunctionDef):
         own.decorator_list = []
-    edits = sorted(edits_of(own), key=lambda edit: ORDER.index(edit.kind))
-    for group in [*([edit] for edit in edits), *together(edits)]:
+    edits = list(edits_of(own))
+    for group in sorted([*([edit] for edit in edits), *together(edits)], key=lambda group: ORDER.index(group[0].kind)):
         code = compiled(tree, group, function)
         if code is not None:
             places = tuple(start + getattr(edit.shown, "lineno", 1) - 1 for edit in group)
@@ -154,6 +154,9 @@ def edits_of(own: ast.FunctionDef | ast.Lambda) -> Iterator[Edit]:
                 if isinstance(old, ast.expr):
                     for kind, new, key in of_expression(old, known, list(pieces.values()), id(old) in called):
                         yield Edit(kind, owner, field, index, new, shown_for(kind, owner, old), key)
+                    if isinstance(owner, ast.BinOp) and isinstance(owner.op, ast.Div) and isinstance(old, ast.Name):
+                        for op in (ast.Add(), ast.Sub()):
+                            yield Edit("term", owner, field, index, ast.BinOp(old, op, ast.Constant(1)), old, f"{old.id} {op}")
                     if is_result(owner, field):
                         yield from around(owner, field, index, old, terms)
                 elif isinstance(old, ast.AugAssign | ast.Assign):
@@ -172,8 +175,9 @@ def names_in(own: ast.FunctionDef | ast.Lambda) -> list[str]:
 
 
 def shown_for(kind: str, owner: ast.AST, old: ast.expr) -> ast.AST:
-    """What a message shows: with too little around it, a name alone says nothing."""
-    return owner if kind == "piece" and isinstance(owner, ast.Attribute) else old
+    """What a message shows: with too little around it, a name or the indices alone say nothing."""
+    indices = isinstance(owner, ast.Subscript) and isinstance(old, ast.Tuple)
+    return owner if indices or (kind == "piece" and isinstance(owner, ast.Attribute)) else old
 
 
 def is_result(owner: ast.AST, field: str) -> bool:
@@ -188,8 +192,9 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
     text = ast.unparse(old)
     match old:
         case ast.BinOp(left, op, right):
+            neutral = {"1": (ast.Mult, ast.Div, ast.Pow), "0": (ast.Add, ast.Sub)}.get(ast.unparse(right), ())
             for other in OPERATORS:
-                if not isinstance(op, other):
+                if not isinstance(op, other) and other not in neutral:  # then it is too much
                     yield "operator", ast.BinOp(left, other(), right), f"{type(op)} {other}"
             if isinstance(op, ast.Sub | ast.Div | ast.MatMult | ast.Pow):
                 yield "order", ast.BinOp(right, op, left), str(type(op))
@@ -229,6 +234,8 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
                     yield "piece", ast.Constant(number), f"{value} {number}"
             yield "piece", ast.Constant(None), f"{value} None"
             yield from (("piece", ast.Name(name, ast.Load()), f"{value} {name}") for name in known)
+            if type(value) is int and value > 2:
+                yield from (("piece", length_of(name), f"{value} len {name}") for name in known)
         case ast.Constant(None | True | False as value):
             others = [other for other in (True, False, 0.0, None) if other is not value]
             yield from (("piece", ast.Constant(other), f"{value} {other}") for other in others)
@@ -239,7 +246,10 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
             for k in range(len(keywords)):
                 yield "too much", ast.Call(func, args, keywords[:k] + keywords[k + 1 :]), "keyword"
             yield from (("too much", arg, ast.unparse(func)) for arg in args[:1])
-            yield "too much", func.value if isinstance(func, ast.Attribute) and not args else func, f"{ast.unparse(func)} call"
+            if isinstance(func, ast.Attribute):
+                yield "too much", func.value, f".{func.attr} call"
+            if not isinstance(func, ast.Attribute) or args:
+                yield "too much", func, f"{ast.unparse(func)} call"
             if isinstance(func, ast.Attribute) and func.attr in RELATIVES[0]:
                 more = [("axis", 0), ("axis", 1), ("keepdims", True)]
                 yield from (("around", ast.Call(func, args, [*keywords, ast.keyword(name, ast.Constant(value))]), name)
@@ -274,8 +284,13 @@ def around(owner: ast.AST, field: str, index: int | None, old: ast.expr, terms: 
                 yield Edit(kind, owner, field, index, ast.BinOp(old, op, term), old, f"{type(op)} {ast.unparse(term)}")
         for term in terms:
             if isinstance(term, ast.Name):
-                length = ast.Call(ast.Name("len", ast.Load()), [term], [])
-                yield Edit("factor", owner, field, index, ast.BinOp(old, ast.Div(), length), old, f"/ len {term.id}")
+                divided = ast.BinOp(old, ast.Div(), length_of(term.id))
+                yield Edit("factor", owner, field, index, divided, old, f"/ len {term.id}")
+
+
+def length_of(name: str) -> ast.Call:
+    """len of this name."""
+    return ast.Call(ast.Name("len", ast.Load()), [ast.Name(name, ast.Load())], [])
 
 
 class Filled(ast.NodeTransformer):
@@ -308,7 +323,8 @@ def of_assignment(
         negative = isinstance(old.value, ast.UnaryOp) and isinstance(old.value.op, ast.USub)
         value = old.value.operand if isinstance(old.value, ast.UnaryOp) and negative else old.value
         for other in (ast.Add, ast.Sub):
-            yield Edit("accumulate", owner, field, index, ast.AugAssign(target, other(), value), old, str(other))
+            new = ast.AugAssign(target, other(), value)
+            yield Edit("accumulate", owner, field, index, new, old, f"{other} {type(target)}")
 
 
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
@@ -339,6 +355,11 @@ def of_lines(owner: ast.AST, field: str, lines: list[Any]) -> Iterator[Edit]:
             yield instead("return", [*lines, ast.Return(ast.Name(line.name, ast.Load()))], line)
         if not isinstance(line, ast.Return | ast.FunctionDef | ast.Pass):
             yield instead("line", before + after, line)
+        if after and isinstance(line, ast.Assign | ast.AugAssign) and isinstance(after[0], type(line)):
+            turned: list[Any] = [copy.copy(line), copy.copy(after[0])]
+            turned[0].value, turned[1].value = after[0].value, line.value
+            both = ast.copy_location(ast.Name(f"{written(line)} and {written(after[0])}"), line)
+            yield instead("order", [*before, *turned, *after[1:]], both)
         if after and not isinstance(line, ast.Return | ast.FunctionDef):
             yield instead("place", [*before, after[0], line, *after[1:]], line)
         if isinstance(line, BLOCKS):
