@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Case", "formula"]
+__all__ = ["Case", "formula", "gathered"]
 
 Array = np.ndarray[Any, Any]
 Make = Callable[[Mapping[str, Array]], Any]
@@ -91,6 +91,22 @@ def tidy(text: str) -> str:
     for form, plain in TIDY.items():
         text = re.sub(f"^{form}$", plain, text)
     return text
+
+
+def gathered(cases: Sequence[Case]) -> str:
+    """A sentence if what came back has to be added up, or is more than what is asked for; "" if neither."""
+    pairs = [(case.given, case.inputs["right"]) for case in cases]
+    if not pairs or any(given.size <= right.size or not right.any() for given, right in pairs):
+        return ""
+    for axis, words in ((None, "all its numbers"), (0, "its first axis"), (1, "its second axis"), (-1, "its last axis")):
+        if all(given.ndim > (axis or 0) for given, _ in pairs):
+            for name, do in (("sum", np.sum), ("mean", np.mean)):
+                if all(alike(np.asarray(do(given, axis=axis)), right) for given, right in pairs):
+                    return f"The {name} over {words} is what is asked for."
+    if len(pairs) > 2 and not any(right.ndim for _, right in pairs):
+        held = all(bool(np.isclose(given, right, rtol=1e-7, atol=1e-9).any()) for given, right in pairs)
+        return "One of these numbers is what is asked for. Which one?" if held else ""
+    return ""
 
 
 def candidates(inputs: Mapping[str, Array], wanted: Any, by_hand: bool) -> Iterator[tuple[str, Make]]:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import re
+from typing import Any
+
+import numpy as np
 
 from .wire import Failure
 
@@ -41,12 +45,21 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "One of the two is no number and no array. What is it made from?"
     ),
     r"TypeError: unsupported operand": ("This operator does not take these two kinds of things. What are they?"),
+    r"TypeError: .*'(numpy.ndarray|tuple)' object is not callable": (
+        "Round brackets call a function, but this is an array or a tuple. .T, .shape and .size need no brackets, and an "
+        "index needs square ones."
+    ),
     r"TypeError: .*'(\w+)' object is not callable": (
         "Brackets after a name call it, but this one is a value and no function."
     ),
+    r"TypeError: iteration over a 0-d": (
+        "This array has no axis: it is one number, and there is nothing to go through. Which operation works for any "
+        "number of axes?"
+    ),
     r"TypeError: must be real number, not": ("This function takes plain numbers. Which attribute holds the number?"),
     r"TypeError: object of type 'generator'": (
-        "yield makes a generator, which gives its values one at a time. What is asked for?"
+        "A generator gives its values one at a time, and has no length. Is a list asked for, or can you count the values "
+        "while you go through them?"
     ),
     r"TypeError: .*has no len\(\)|TypeError: len\(\) of unsized": (
         "len counts what is in a list or along the first axis, and this object has neither. Is it a single one where "
@@ -205,6 +218,9 @@ def explained(failure: Failure, program: str = "") -> str:
         return "Something in this program is None: what a function without a return gives, or a gradient that was not computed."
     if failure.line and re.match(r"TypeError: .*(takes .*positional arguments? but|missing \d+ required)", said):
         return MEANS[r"TypeError: .*takes exactly .*argument"]
+    near = nearest(failure)
+    if near:
+        return near
     return next((means for error, means in MEANS.items() if re.match(error, said)), "")
 
 
@@ -246,3 +262,29 @@ def went_on(failure: Failure, program: str) -> str:
     elif found[1] == "NoneType":
         asks = "Does your function end with a return?"
     return f"The check goes on with {what}, and that is {KINDS.get(found[1], f'a {found[1]}')}. {asks}"
+
+
+TYPES: dict[str, Any] = {"numpy.ndarray": np.ndarray, "list": list, "dict": dict, "str": str, "tuple": tuple}
+OF_TENSORS = {
+    "t": ".T", "unsqueeze": "[:, None]", "clone": ".copy()", "permute": "np.transpose", "mm": "@", "matmul": "@",
+    "pow": "**", "relu": "np.maximum", "exp": "np.exp", "log": "np.log", "abs": "np.abs", "sqrt": "np.sqrt",
+    "tanh": "np.tanh", "view": ".reshape", "numel": ".size", "expand": "np.broadcast_to",
+}  # fmt: skip
+
+
+UNKNOWN = r"(?:name '(\w+)' is not defined|(?:module )?'([\w.]+)'(?: object)? has no attribute '(\w+)')"
+
+
+def nearest(failure: Failure) -> str:
+    """Which name was meant, where a name does not exist; "" if none is near."""
+    unknown = re.match(UNKNOWN, failure.message)
+    if unknown is None or failure.type not in ("NameError", "AttributeError"):
+        return ""
+    alone, kind, attribute = unknown.groups()
+    if alone:
+        return f"numpy has {alone}: it is called np.{alone}." if callable(getattr(np, alone, None)) else ""
+    if kind == "numpy.ndarray" and attribute in OF_TENSORS:
+        return f"Tensors of PyTorch have .{attribute}, and arrays of numpy have not: here it is {OF_TENSORS[attribute]}."
+    thing = np if kind == "numpy" else TYPES.get(kind)
+    near = difflib.get_close_matches(attribute, dir(thing), n=1, cutoff=0.75) if thing is not None else []
+    return f"There is no .{attribute} here, but there is .{near[0]}: did you mean that?" if near else ""

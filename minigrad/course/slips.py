@@ -78,11 +78,18 @@ def slips(function: types.FunctionType) -> Iterator[Slip]:
     if isinstance(own, ast.FunctionDef):
         own.decorator_list = []
     edits = list(edits_of(own))
-    for group in sorted([*([edit] for edit in edits), *together(edits)], key=lambda group: ORDER.index(group[0].kind)):
+    groups = [*([edit] for edit in edits), *together(edits)]
+    for group in sorted(groups, key=likely):
         code = compiled(tree, group, function)
         if code is not None:
             places = tuple(start + getattr(edit.shown, "lineno", 1) - 1 for edit in group)
             yield Slip(group[0].kind, places, written(group[0].shown), code)
+
+
+def likely(group: list[Edit]) -> tuple[bool, int]:
+    """The place of a change in the search: of those that are many, the ones in several places come last."""
+    place = ORDER.index(group[0].kind)
+    return len(group) > 1 and place > ORDER.index("line"), place
 
 
 def together(edits: list[Edit]) -> Iterator[list[Edit]]:

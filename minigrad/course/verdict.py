@@ -306,7 +306,7 @@ class Bench:
             plain = seen.startswith("Each time, ") and steps < 3 and not re.search(r"[.]max|\[0\]| is \d+[.]$", seen)
             more = [line for line in (about, error, seen if plain else "") if line]
             return slips + more[:1] if len(slips) == 1 else slips
-        known = re.compile("Each time|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")
+        known = re.compile("Each time|The (sum|mean) over|One of these|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")
         likely = "" if about or known.match(seen) else self.in_a_wrong_solution(failing)
         if likely:
             return [likely, error] if error else [likely]
@@ -488,6 +488,8 @@ class Bench:
 
     def in_general(self, probe: Probe, answer: Any, truth: Any) -> str:
         """What can be said of any answer: where there is None, another text or another shape than asked for."""
+        if any(state in ("blank", "hole") for state in self.states.values()):
+            return ""  # it is said that something is still blank
         empty = [is_nothing(a) or (isinstance(a, Failure) and a.kind == "printed") for a in self.answers]
         if (answer is None or (isinstance(answer, Failure) and answer.kind == "printed")) and truth is not None:
             return "" if all(empty) and isinstance(answer, Failure) else (
@@ -560,7 +562,7 @@ class Bench:
         *asked_before, last = cases
         text, make = likeness.formula(asked_before)
         if text in ("", "right") or not likeness.alike(make(last.inputs), last.given):
-            return ""
+            return likeness.gathered(cases)
         means = ", where right is the right result" if re.search(r"\bright\b", text) else ""
         what = f"{label[0].lower()}{label[1:]}" if label.startswith(("The ", "Value ")) else label or "what came back"
         still = "still " if what.split(".")[0] == text else ""
@@ -690,8 +692,7 @@ class Bench:
 
     def smallest(self, failing: list[int], problems: list[str]) -> tuple[Probe, Any, Any, str]:
         """A failing probe that no simplification makes smaller, with answer, truth and problem."""
-        plain = [i for i in failing if "are right, the shape" not in problems[i] and "is right, the shape" not in problems[i]]
-        at = min(plain or failing, key=lambda i: (weight(self.probes[i]), i))
+        at = min(failing, key=lambda i: (nearly_right(problems[i]), weight(self.probes[i]), i))
         best = (self.probes[at], self.answers[at], self.truths[at], problems[at])
         if isinstance(best[2], Raises):
             return best
@@ -801,6 +802,11 @@ def alike_in_kind(before: Any, now: Any) -> bool:
     if isinstance(before, Failure) != isinstance(now, Failure):
         return False
     return not isinstance(before, Failure) or (before.kind, before.type) == (now.kind, now.type)
+
+
+def nearly_right(problem: str) -> bool:
+    """True if only the form is wrong. With lengths of 1 that may be chance: another failing question says more."""
+    return bool(re.match(r"(.{1,40}: )?[Tt]he (numbers?|values?|result) (is|are) right", problem))
 
 
 def plainly(problem: str, kind: str) -> str:
@@ -965,7 +971,8 @@ def wrong_parts(
 
 
 ODD = {
-    "nan": "This comes from 0 / 0, from inf - inf, from the logarithm or the root of a negative number, or from None.",
+    "nan": "This comes from 0 / 0, from inf - inf, from the mean of an empty array, from the logarithm or the root of a "
+           "negative number, or from None.",
     "inf": "A number has become too large, as exp of a large one does, or something was divided by 0.",
 }
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
@@ -1188,6 +1195,15 @@ def without_addresses(text: str) -> str:
     return re.sub(r"0x[0-9a-f]+|(?<=for [-+*/]: )'.*", "", text)  # nor the names of classes, where an operation is missing
 
 
+SHAPES = re.compile(r"operands could not be broadcast|matmul: Input operand|shapes .* not aligned")  # what numpy says of them
+
+
+def same_shapes_do_not_fit(answer: Any, theirs: Any) -> bool:
+    """True if numpy could not put two shapes together in both, in whichever order they stood."""
+    raised = isinstance(answer, Failure) and isinstance(theirs, Failure) and answer.type == theirs.type == "ValueError"
+    return raised and bool(SHAPES.match(answer.message) and SHAPES.match(theirs.message))
+
+
 def as_numbers(value: Any) -> np.ndarray[Any, Any] | None:
     """An array of numbers, or None if it is none."""
     if isinstance(value, Tensor):
@@ -1296,12 +1312,15 @@ def diagnoses(exercise: Exercise, probes: list[Probe], answers: list[Any], faili
     def behaves_so(wrong: Wrong, asked: Sequence[int]) -> list[Any] | None:
         """What it gives on these probes, if that is what the student gave."""
         order = sorted(asked, key=lambda i: i not in failing)  # most are told apart by the first
-        results = []
+        results, loosely = [], False
         for i, theirs in zip(order, one_by_one(exercise, wrong.answer, [probes[i] for i in order]), strict=False):
             if not alike(exercise, probes[i], answers[i], theirs):
-                return None
+                if not same_shapes_do_not_fit(answers[i], theirs):
+                    return None
+                loosely = True
             results.append(theirs)
-        return results
+        shown = any(i in failing and not isinstance(answers[i], Failure) for i in asked)  # numbers that show the mistake
+        return results if shown or not loosely else None
 
     whole = next((w for w in exercise.wrong if behaves_so(w, range(len(probes))) is not None), None)
     if whole is not None:
