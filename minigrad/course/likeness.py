@@ -96,7 +96,7 @@ def tidy(text: str) -> str:
 def gathered(cases: Sequence[Case]) -> str:
     """A sentence if what came back has to be added up, or is more than what is asked for; "" if neither."""
     pairs = [(case.given, case.inputs["right"]) for case in cases]
-    if not pairs or any(given.size <= right.size or not right.any() for given, right in pairs):
+    if not any(given.size > right.size for given, right in pairs) or any(given.size < right.size for given, right in pairs):
         return ""
     for axis, words in ((None, "all its numbers"), (0, "its first axis"), (1, "its second axis"), (-1, "its last axis")):
         if all(given.ndim > (axis or 0) for given, _ in pairs):
