@@ -89,7 +89,7 @@ def slips(function: types.FunctionType) -> Iterator[Slip]:
 def likely(group: list[Edit]) -> tuple[bool, int]:
     """The place of a change in the search: of those that are many, the ones in several places come last."""
     place = ORDER.index(group[0].kind)
-    return len(group) > 1 and place > ORDER.index("line"), place
+    return len(group) > 1 and place >= ORDER.index("piece"), place
 
 
 def together(edits: list[Edit]) -> Iterator[list[Edit]]:

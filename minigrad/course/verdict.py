@@ -306,7 +306,8 @@ class Bench:
             plain = seen.startswith("Each time, ") and steps < 3 and not re.search(r"[.]max|\[0\]| is \d+[.]$", seen)
             more = [line for line in (about, error, seen if plain else "") if line]
             return slips + more[:1] if len(slips) == 1 else slips
-        known = re.compile("Each time|The (sum|mean) over|One of these|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")
+        formulas = "Each time|The (sum|mean) over|One of these"
+        known = re.compile(f"{formulas}|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")
         likely = "" if about or known.match(seen) else self.in_a_wrong_solution(failing)
         if likely:
             return [likely, error] if error else [likely]
