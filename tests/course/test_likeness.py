@@ -21,12 +21,12 @@ SAID = {
     ("7.3", "def dX_entry(G, W, i, k):\n    return G[i] * W[k]\n\ndef dW_entry(G, X, k, j):\n    return X[:, k] @ G[:, j]"):
         "The sum over all its numbers is what is asked for.",
     ("8.2", "def errors(pred, target):\n    return abs(pred - target[:, None])"): "is abs(right), where right",
-    ("1.4", "partials = [66, 22]"): "22 is (x * y + 5) * x.",
+    ("1.4", "partials = [66, 22]"): "The second number: only y moves",
     ("2.3", "by_hand = [66, 66.0]"): "66 is right for x.",  # its own words go first
     ("2.3", "by_hand = [88, 44]"): "The first number is not right; the other one is.",
-    ("6.2", "bias_grad = [0.5, 1.2, 3.0]"): "Your numbers are G[0].",
+    ("6.2", "bias_grad = [0.5, 1.2, 3.0]"): "This is the first row alone.",
     ("6.2", "bias_grad = [7.4, 10.2, -13.0]"): "The third number: b[2] was added to column 2",
-    ("2.4", "two_paths = 13"): "13 is not far off: compute it once more, step by step. Compute the two paths one by one.",
+    ("2.4", "two_paths = 13"): "Your number comes out, for example, if a is 2 + x. Compute the two paths one by one.",
     ("2.5", "moves = [5, 2, 2, 4, 6, 1]"): "3 is missing. 2 occurs twice.",
     ("4.1", "def gradient_state(t):\n    if t.grad:\n        return 'arrived'"): "ends without a return",
 }
