@@ -77,6 +77,9 @@ def formula(cases: Sequence[Case], enough: int = 2, by_hand: bool = False) -> tu
         return NONE
     if len(cases[0].inputs) > MOST or any(each.size > LARGEST for case in cases for each in case.inputs.values()):
         return NONE
+    n, right = cases[0].given, [case.inputs["right"] for case in cases if "right" in case.inputs]
+    if not n.ndim and right and not all(alike(r, right[0]) for r in right) and all(alike(n, case.given) for case in cases):
+        return f"{n:g}", number(n.item())
     with np.errstate(all="ignore"):
         # In a large one, and in a late one, the least is alike by chance.
         one = max(reversed(cases), key=lambda case: sum(each.size for each in case.inputs.values()))
@@ -157,7 +160,7 @@ def named(name: str) -> Make:
     return lambda known: known[name]
 
 
-def number(n: int) -> Make:
+def number(n: float) -> Make:
     """The same number in every case."""
     return lambda known: np.asarray(float(n))
 

@@ -49,7 +49,7 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "Round brackets call a function, but this is an array or a tuple. .T, .shape and .size need no brackets, and an "
         "index needs square ones."
     ),
-    r"TypeError: .*'(\w+)' object is not callable": (
+    r"TypeError: .*'([\w.]+)' object is not callable": (
         "Brackets after a name call it, but this one is a value and no function."
     ),
     r"TypeError: iteration over a 0-d": (

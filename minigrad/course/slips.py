@@ -137,8 +137,8 @@ def written(node: ast.AST) -> str:
 
 # --- the edits, by what they change -------------------------------------------------------------------------
 
-ORDER = ("return", "call", "assign", "accumulate", "line", "place", "sign", "operator", "brackets", "order", "too much",
-         "piece", "factor", "term", "around")  # fmt: skip
+ORDER = ("return", "call", "assign", "accumulate", "line", "place", "sign", "condition", "spare", "operator",
+         "brackets", "order", "too much", "piece", "factor", "term", "around")  # fmt: skip
 
 
 def edits_of(own: ast.FunctionDef | ast.Lambda) -> Iterator[Edit]:
@@ -164,6 +164,8 @@ def edits_of(own: ast.FunctionDef | ast.Lambda) -> Iterator[Edit]:
                     if isinstance(owner, ast.BinOp) and isinstance(owner.op, ast.Div) and isinstance(old, ast.Name):
                         for op in (ast.Add(), ast.Sub()):
                             yield Edit("term", owner, field, index, ast.BinOp(old, op, ast.Constant(1)), old, f"{old.id} {op}")
+                    if field == "test" and not isinstance(old, ast.Compare | ast.UnaryOp):
+                        yield Edit("condition", owner, field, index, ast.UnaryOp(ast.Not(), old), old)
                     if is_result(owner, field):
                         yield from around(owner, field, index, old, terms)
                 elif isinstance(old, ast.AugAssign | ast.Assign):
@@ -203,6 +205,10 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
             for other in OPERATORS:
                 if not isinstance(op, other) and other not in neutral:  # then it is too much
                     yield "operator", ast.BinOp(left, other(), right), f"{type(op)} {other}"
+            if isinstance(right, ast.Constant):
+                yield "spare", left, f"{type(op)} {ast.unparse(right)}"
+            if isinstance(left, ast.Constant):
+                yield "spare", right, f"{ast.unparse(left)} {type(op)}"
             if isinstance(op, ast.Sub | ast.Div | ast.MatMult | ast.Pow):
                 yield "order", ast.BinOp(right, op, left), str(type(op))
             if isinstance(right, ast.BinOp):
@@ -329,9 +335,14 @@ def of_assignment(
         target: Any = old.targets[0]
         negative = isinstance(old.value, ast.UnaryOp) and isinstance(old.value.op, ast.USub)
         value = old.value.operand if isinstance(old.value, ast.UnaryOp) and negative else old.value
-        for other in (ast.Add, ast.Sub):
+        for other in (ast.Add, ast.Sub) if not switch(value) else ():
             new = ast.AugAssign(target, other(), value)
             yield Edit("accumulate", owner, field, index, new, old, f"{other} {type(target)}")
+
+
+def switch(value: ast.expr) -> bool:
+    """True for True, False and None, to which nothing is added."""
+    return isinstance(value, ast.Constant) and (value.value is None or isinstance(value.value, bool))
 
 
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)

@@ -494,11 +494,9 @@ class Bench:
         if any(state in ("blank", "hole") for state in self.states.values()):
             return ""  # it is said that something is still blank
         empty = [is_nothing(a) or (isinstance(a, Failure) and a.kind == "printed") for a in self.answers]
-        if (answer is None or (isinstance(answer, Failure) and answer.kind == "printed")) and truth is not None:
-            return "" if all(empty) and isinstance(answer, Failure) else (
-                "Does the function end with a return?" if all(empty) else
-                "For this input the function ends without a return: which of its branches does it take?"
-            )  # fmt: skip
+        if answer is None and truth is not None:
+            return "Does the function end with a return?" if all(empty) else (
+                "For this input the function ends without a return: which of its branches does it take?")
         if isinstance(answer, str) and isinstance(truth, str):
             texts = sorted({right for right in self.truths if isinstance(right, str)})
             if answer in texts:
@@ -742,6 +740,8 @@ SLIPS = {
     "brackets": "In {}, what does Python compute first? Where do brackets belong?",
     "order": "In {}, two things have changed places.",
     "piece": "What belongs in the place of {}?",
+    "condition": "Is {} to be true here, or false?",
+    "spare": "Something is too much in {}. What of it can go?",
     "too much": "Something is too much in {}. What of it can go?",
     "place": "{} is right, but it runs at the wrong moment. Before or after which line, and inside or outside of which block?",
     "factor": "{} is still to be multiplied or divided. By what?",
@@ -1172,7 +1172,8 @@ def same(a: Any, b: Any, rtol: float, atol: float) -> bool:
             return False
         if a.kind == "changed":
             return a.message == b.message and same(a.value, b.value, rtol, atol)
-        any_message = a.kind == "printed" or a.type in ("RecursionError", "KeyError")  # a key may be an address
+        fits_not = "broadcast" in a.message and "broadcast" in b.message  # * and broadcast_to say it in other words
+        any_message = a.kind == "printed" or fits_not or a.type in ("RecursionError", "KeyError")  # a key may be an address
         return any_message or without_addresses(a.message) == without_addresses(b.message)
     if type(a) is type(b) and type(a) in (list, tuple):
         return len(a) == len(b) and all(same(x, y, rtol, atol) for x, y in zip(a, b, strict=True))

@@ -263,8 +263,8 @@ def values_of_losses(x: Any, losses: Any) -> list[Any]:
 
 def summed_losses(x: Any, losses: Any) -> list[Any]:
     x.grad = None
-    if losses:
-        sum(loss(x) for loss in losses).backward()
+    total: Any = sum(loss(x) for loss in losses)
+    total.backward()
     return [x.grad for _ in losses]
 
 
@@ -422,6 +422,12 @@ def cleared_too_soon(w: Any) -> None:
         w -= 0.01 * w.grad
 
 
+def zeroing_w(w: Any) -> None:
+    in_place(w)
+    with torch.no_grad():
+        w.zero_()
+
+
 def replacing(w: Any) -> None:
     with torch.no_grad():
         w.copy_(-0.01 * w.grad)
@@ -470,6 +476,8 @@ EXERCISE_4_3 = program(
               "loss fall?"),
         Wrong(training(cleared_too_soon, "cleared_too_soon"), "M01", "The caller's w does not change. Did you "
               "clear the gradient before you used it, or did you change another tensor?"),
+        Wrong(training(zeroing_w, "zeroing_w"), "M08", "zero_() was called on w, so w is 0 after every step. Which tensor has "
+              "to be cleared?"),
         Wrong(training(replacing, "replacing"), "M19", "You replaced the value of w by the change alone. A step "
               "should start from the old value. Which operator does that?"),
         Wrong(train_all_unrecorded, "M12", "The loss has no graph: it is computed under no_grad, or from a w that "
