@@ -249,6 +249,7 @@ class Exercise:
     working: str = ""  # how a value is computed by hand, one step a line (see working.py)
     asks: tuple[str, ...] = ()  # for each number of a value, or for all: the question that leads to it
     steps: Callable[[Probe], Mapping[str, Any]] | None = None  # what is computed on the way to an answer, by name
+    likely: Callable[[Probe], Mapping[str, Any]] | None = None  # what a mistake answers (or a test of it), by what to say
     options: Mapping[str, str] = field(default_factory=dict)
     before: tuple[Before, ...] = ()
     items: tuple[Any, ...] = ()

@@ -52,6 +52,11 @@ class Edit:
     shown: ast.AST
     key: str = ""
 
+    @property
+    def within(self) -> bool:
+        """True where a number says too little without what is around it."""
+        return self.kind == "piece" and isinstance(self.shown, ast.Constant) and isinstance(self.owner, ast.expr)
+
     def put(self, thing: Any) -> Any:
         """Put a thing there; what was there before."""
         if self.index is None:
@@ -83,7 +88,8 @@ def slips(function: types.FunctionType) -> Iterator[Slip]:
         code = compiled(tree, group, function)
         if code is not None:
             places = tuple(start + getattr(edit.shown, "lineno", 1) - 1 for edit in group)
-            yield Slip(group[0].kind, places, written(group[0].shown), code)
+            piece = written(group[0].shown) + (f" in {written(group[0].owner)}" if group[0].within else "")
+            yield Slip(group[0].kind, places, piece, code)
 
 
 def likely(group: list[Edit]) -> tuple[bool, int]:
@@ -249,6 +255,7 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
             yield from (("piece", ast.Name(name, ast.Load()), f"{value} {name}") for name in known)
             if type(value) is int and value > 2:
                 yield from (("piece", length_of(name), f"{value} len {name}") for name in known)
+            yield from (("piece", piece, f"{value} {ast.unparse(piece)}") for piece in pieces)
         case ast.Constant(None | True | False as value):
             others = [other for other in (True, False, 0.0, None) if other is not value]
             yield from (("piece", ast.Constant(other), f"{value} {other}") for other in others)

@@ -14,6 +14,7 @@ import contextlib
 import dataclasses
 import functools
 import inspect
+import itertools
 import re
 import sys
 import time
@@ -257,6 +258,14 @@ class Bench:
         exercise = self.exercise
         if exercise.written:
             return self.refuse_value(self.answers[0], problems[0])
+        blank = [name for name, state in self.states.items() if state == "blank"]
+        if blank:  # what is asked of it says nothing; what is asked of the other names may
+            asked = [i for i in failing if not names_in(exercise, self.probes[i]) & set(blank)]
+            if not asked:
+                call, got = shown_call(exercise, self.probes[failing[0]]), shown_answer(self.answers[failing[0]])
+                says = f"{blank[0]} is still blank. Write your code in the place of the dots."
+                return self.say("wrong", says, call=call, got=got)
+            failing = asked
         wrong = diagnose(exercise, self.probes, self.answers, failing)
         noticed = None if wrong and self.is_whole(wrong) else self.remembers()
         wrong = None if noticed is not None else wrong
@@ -268,8 +277,12 @@ class Bench:
             problems[first],
         )
         lines = []
+        likely = self.likely(failing) if wrong is None and noticed is None else {}
         if noticed is not None:
             lines = [problem, noticed[1]]
+        elif likely:
+            probe, answer, truth, problem = self.smallest(list(likely), [problems[i] for i in likely])
+            lines = [problem, *dict.fromkeys(likely.values())]
         elif wrong is None:
             probe, answer, truth, problem, seen = self.unknown(failing, problems)
             lines = [problem, *self.causes(failing, probe, answer, truth, seen)]
@@ -279,12 +292,13 @@ class Bench:
         told = probe.shown or (wrong is None and noticed is None and len([line for line in lines if line]) < 2)
         parts = {"blank": "", "hole": "A part of "}
         left = [f"{parts[state]}{name}" for name, state in self.states.items() if state in parts]
-        if left and wrong is None:
+        if left:
             lines.append(f"{left[0]} is still blank.")
         says = feedback(wrong) if wrong else ""
         if wrong and not self.is_whole(wrong):  # the other function may have a mistake of its own
             others = [feedback(other) for other in diagnoses(exercise, self.probes, self.answers, failing)]
-            lines += [other for other in others[1:2] if other != says]
+            others = others[1:2] or list(dict.fromkeys(self.likely(self.unlike(wrong, failing)).values()))
+            lines += [other for other in others if other != says]
         raised = isinstance(answer, Failure) and answer.kind in ("raised", "missing")
         status = "error" if raised and wrong is None and not isinstance(truth, Raises) else "wrong"
         return self.say(
@@ -315,7 +329,7 @@ class Bench:
         told = [line for line in (about, seen if sure else "", error) if line]
         if not known.match(seen):
             told += [line for line in [self.in_programs(failing)] if line]
-        return told[:2] or [self.in_general(probe, answer, truth)]
+        return told[:2] or [self.in_general(failing[0], probe, answer, truth)]
 
     def unknown(self, failing: list[int], problems: list[str]) -> tuple[Any, ...]:
         """A mistake that is in no catalogue: the question that is shown, its answer, what is right, and what to say."""
@@ -355,6 +369,39 @@ class Bench:
             if not so(seen, given, wanted):
                 return False
         return True
+
+    def likely(self, failing: list[int]) -> dict[int, str]:
+        """For failing questions, which of the likely mistakes of the exercise gives what came; the words, by question."""
+        exercise = self.exercise
+        said: dict[int, str] = {}
+        tables = {i: exercise.likely(self.probes[i]) if exercise.likely else {} for i in failing}
+        for words in dict.fromkeys(itertools.chain(*tables.values())):
+            covered = [i for i in failing if words in tables[i]]
+            if any(i in said for i in covered) or not all(self.came(i, tables[i][words], failing) for i in covered):
+                continue
+            values = [i for i in covered if not callable(tables[i][words])]
+            if not values or evidence(exercise, self.probes, self.answers, values) > 1:
+                said |= dict.fromkeys(covered, words)
+        return said
+
+    def came(self, i: int, mistaken: Any, failing: list[int]) -> bool:
+        """True if this is the answer to a question, or if a test accepts it; only the first that fails is tested."""
+        answer, probe = self.answers[i], self.probes[i]
+        answer = answer.value if isinstance(answer, Failure) and answer.kind == "changed" else answer
+        if not callable(mistaken):
+            return same(answer, mistaken, self.exercise.rtol, self.exercise.atol)
+        if isinstance(answer, Failure) or any(self.probes[k].name == probe.name and k < i for k in failing):
+            return False
+        try:
+            return bool(mistaken(answer))
+        except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return False
+
+    def unlike(self, wrong: Wrong, failing: list[int]) -> list[int]:
+        """The failing questions that a mistake does not explain."""
+        theirs = one_by_one(self.exercise, wrong.answer, [self.probes[i] for i in failing])
+        return [i for i, each in zip(failing, theirs, strict=True)
+                if not alike(self.exercise, self.probes[i], self.answers[i], each)]  # fmt: skip
 
     def in_common(self, first: int, failing: list[int]) -> str:
         """What the inputs of all failing calls have, and those of no other one; "" if nothing."""
@@ -461,6 +508,7 @@ class Bench:
         that is shown goes first."""
         said: list[tuple[bool, str]] = []
         left = list(failing)
+        explained: set[int] = set()
         for part in parts_of(self.exercise, self.probes) or [list(range(len(self.probes)))]:
             wrong = sorted((i for i in part if i in left), key=lambda i: weight(self.probes[i]))
             names = [name for name in self.exercise.names if self.probes[part[0]].name in ("", name)]
@@ -468,6 +516,11 @@ class Bench:
                 others = set(failing) - set(part)
                 sentence, left = self.slip_in(names, wrong + [i for i in part if i not in wrong], left, others)
                 said.append((shown not in names, sentence))
+                explained |= set(wrong) if sentence else set()
+        if self.exercise.kind == "program" and left and explained:
+            mended = set().union(*(names_in(self.exercise, self.probes[i]) for i in explained))
+            if all(names_in(self.exercise, self.probes[i]) & mended for i in failing):
+                return []  # a cure for some questions, when others to the same function stay wrong
         return [sentence for _, sentence in sorted(said, key=lambda each: each[0]) if sentence]
 
     def slip_in(self, names: list[str], asked: list[int], left: list[int], others: set[int]) -> tuple[str, list[int]]:
@@ -489,11 +542,19 @@ class Bench:
         finally:
             self.student.vary([])
 
-    def in_general(self, probe: Probe, answer: Any, truth: Any) -> str:
+    def in_general(self, first: int, probe: Probe, answer: Any, truth: Any) -> str:
         """What can be said of any answer: where there is None, another text or another shape than asked for."""
         if any(state in ("blank", "hole") for state in self.states.values()):
             return ""  # it is said that something is still blank
-        empty = [is_nothing(a) or (isinstance(a, Failure) and a.kind == "printed") for a in self.answers]
+        alike = [a for p, a in zip(self.probes, self.answers, strict=True)
+                 if names_in(self.exercise, p) == names_in(self.exercise, self.probes[first])]  # fmt: skip
+        empty = [is_nothing(a) or (isinstance(a, Failure) and a.kind == "printed") for a in alike]
+        nothing = [label for label, given, _ in wrong_parts(self.exercise, probe, answer, truth) if given is None]
+        if nothing and nothing[0].endswith(".grad"):
+            return (
+                "A gradient is None until a backward pass has reached its tensor. Is the result computed from this tensor, by "
+                "operations that are recorded?"
+            )
         if answer is None and truth is not None:
             return "Does the function end with a return?" if all(empty) else (
                 "For this input the function ends without a return: which of its branches does it take?")
@@ -1326,12 +1387,17 @@ def diagnoses(exercise: Exercise, probes: list[Probe], answers: list[Any], faili
         shown = any(i in failing and not isinstance(answers[i], Failure) for i in asked)  # numbers that show the mistake
         return results if shown or not loosely else None
 
+    def fails(wrong: Wrong, asked: Sequence[int]) -> bool:
+        """Whether it is wrong there itself: a tensor may hold the numbers of a right array."""
+        theirs = one_by_one(exercise, wrong.answer, [probes[i] for i in asked])
+        return any(trouble(exercise, probes[i], given, exercise.expected(probes[i])) for i, given in zip(asked, theirs))
+
     whole = next((w for w in exercise.wrong if behaves_so(w, range(len(probes))) is not None), None)
     if whole is not None:
         yield whole
         return
     parts = [part for part in parts_of(exercise, probes) if set(part) & set(failing)]
-    named = [next((w for w in exercise.wrong if behaves_so(w, part) is not None), None) for part in parts]
+    named = [next((w for w in exercise.wrong if behaves_so(w, part) is not None and fails(w, part)), None) for part in parts]
     if exercise.kind == "program" and not all(named):  # what is asked of one method depends on the others
         named = [w for w in named if w and sum(behaves_so(w, [i]) is not None for i in failing) >= 0.7 * len(failing)]
     yield from filter(None, named)
@@ -1345,14 +1411,19 @@ def diagnoses(exercise: Exercise, probes: list[Probe], answers: list[Any], faili
             return
 
 
+def names_in(exercise: Exercise, probe: Probe) -> set[str]:
+    """The names of an exercise that a question uses."""
+    used = {name for name in exercise.names if re.search(rf"\b{name.rpartition('.')[2]}\b", probe.code)}
+    return used | ({probe.name} & set(exercise.names))
+
+
 def parts_of(exercise: Exercise, probes: list[Probe]) -> list[list[int]]:
     """Which probes ask about one and the same function or class, where an exercise asks for several."""
     if len(exercise.names) < 2:
         return []
     about: dict[str, list[int]] = {}
     for i, probe in enumerate(probes):
-        words = {name for name in exercise.names if re.search(rf"\b{name.rpartition('.')[2]}\b", probe.code)}
-        about.setdefault(probe.name or " ".join(sorted(words)), []).append(i)
+        about.setdefault(probe.name or " ".join(sorted(names_in(exercise, probe))), []).append(i)
     return list(about.values()) if len(about) > 1 else []
 
 
@@ -1381,13 +1452,22 @@ def evidence(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
         if isinstance(truth, Raises) or isinstance(answer, Failure):
             count += isinstance(truth, Raises)
             continue
-        given, wanted = as_numbers(answer), as_numbers(truth)
-        if given is None or wanted is None or given.shape != wanted.shape:
-            count += 2 if given is None or wanted is None else given.size
-            continue
-        off = ~isclose(given.astype(float), wanted.astype(float), rtol=exercise.rtol, atol=exercise.atol)
-        count += int((off & (given != 0)).sum())
+        pairs = [(answer, truth)]
+        if isinstance(truth, list | tuple) and isinstance(answer, list | tuple) and len(answer) == len(truth):
+            pairs = list(zip(answer, truth, strict=True))
+        count += sum(wrong_numbers(exercise, *pair) for pair in pairs)
     return count
+
+
+def wrong_numbers(exercise: Exercise, answer: Any, truth: Any) -> int:
+    """How many numbers of an answer are wrong and not zero."""
+    given, wanted = as_numbers(answer), as_numbers(truth)
+    if given is None or wanted is None:
+        return 0 if same(answer, truth, exercise.rtol, exercise.atol) else 2
+    if given.shape != wanted.shape:
+        return int(given.size)
+    off = ~isclose(given.astype(float), wanted.astype(float), rtol=exercise.rtol, atol=exercise.atol)
+    return int((off & (given != 0)).sum())
 
 
 def in_another_order(exercise: Exercise, answer: Any) -> bool:

@@ -48,10 +48,10 @@ SAID = {
     ("1.1", CENTRAL.format("slope = (f(x + h) - f(x - h)) / (2 * h)")): "Which statement does that?",
     ("3.1", ADD.format("self.grad -= out.grad", "other.grad -= out.grad")): "added, subtracted",
     ("3.1", ADD.format("self.grad += out.data", "other.grad += out.data")): "What belongs in the place of out.data?",
-    ("4.3", TRAIN.format("w -= 0.1 * w.grad")): "What belongs in the place of 0.1?",
+    ("4.3", TRAIN.format("w -= 0.1 * w.grad")): "What belongs in the place of 0.1 in 0.1 * w.grad?",
     ("8.3", FIT.format("2 * np.mean(e * x)", "2 * np.mean(e)", "steps + 1")): "Something is too much in steps + 1.",
     ("8.3", FIT.format("2 * np.mean(e)", "2 * np.mean(e * x)", "steps")): "two things have changed places.",
-    ("8.3", FIT.format("2 * np.sum(e * x) / 3", "2 * np.sum(e) / 3", "steps")): "What belongs in the place of 3?",
+    ("8.3", FIT.format("2 * np.sum(e * x) / 3", "2 * np.sum(e) / 3", "steps")): "What belongs in the place of 3 in ",
     ("5.1", "def vjp_square(x, v):\n    return np.cumsum(2 * x * v)"): "What of it can go?",
     ("7.3", "def dX_entry(G, W, i, k):\n    return (G @ W.T)[k, i]\n\ndef dW_entry(G, X, k, j):\n    return (X.T @ G)[j, k]"):
         "In (X.T @ G)[j, k], two things have changed places.",
