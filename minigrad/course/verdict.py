@@ -281,7 +281,7 @@ class Bench:
         if noticed is not None:
             lines = [problem, noticed[1]]
         elif likely:
-            probe, answer, truth, problem = self.smallest(list(likely), [problems[i] for i in likely])
+            probe, answer, truth, problem = self.smallest(list(likely), problems)
             lines = [problem, *dict.fromkeys(likely.values())]
         elif wrong is None:
             probe, answer, truth, problem, seen = self.unknown(failing, problems)
@@ -380,7 +380,8 @@ class Bench:
             if any(i in said for i in covered) or not all(self.came(i, tables[i][words], failing) for i in covered):
                 continue
             values = [i for i in covered if not callable(tables[i][words])]
-            if not values or evidence(exercise, self.probes, self.answers, values) > 1:
+            nonzero = any(as_numbers(self.answers[i]) is not None and np.any(self.answers[i]) for i in values)
+            if not values or evidence(exercise, self.probes, self.answers, values, zeros=nonzero) > 1:
                 said |= dict.fromkeys(covered, words)
         return said
 
@@ -390,7 +391,8 @@ class Bench:
         answer = answer.value if isinstance(answer, Failure) and answer.kind == "changed" else answer
         if not callable(mistaken):
             return same(answer, mistaken, self.exercise.rtol, self.exercise.atol)
-        if isinstance(answer, Failure) or any(self.probes[k].name == probe.name and k < i for k in failing):
+        before = [self.probes[k] for k in failing if k < i]
+        if isinstance(answer, Failure) or any((p.name, p.code) == (probe.name, probe.code) for p in before):
             return False
         try:
             return bool(mistaken(answer))
@@ -1441,9 +1443,11 @@ def alike(exercise: Exercise, probe: Probe, answer: Any, theirs: Any) -> bool:
     return bool(said[0]) and said[0] == said[1]
 
 
-def evidence(exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int]) -> int:
-    """How many numbers, wrong and not zero, an answer shares with a mistake that it is not in everything: one may be
-    chance."""
+def evidence(
+    exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int], zeros: bool = False
+) -> int:
+    """How many numbers, wrong and not zero (or zero as well), an answer shares with a mistake that it is not in
+    everything: one may be chance."""
     count = 0
     for i in failing:
         answer, truth = answers[i], exercise.expected(probes[i])
@@ -1455,19 +1459,19 @@ def evidence(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
         pairs = [(answer, truth)]
         if isinstance(truth, list | tuple) and isinstance(answer, list | tuple) and len(answer) == len(truth):
             pairs = list(zip(answer, truth, strict=True))
-        count += sum(wrong_numbers(exercise, *pair) for pair in pairs)
+        count += sum(wrong_numbers(exercise, *pair, zeros) for pair in pairs)
     return count
 
 
-def wrong_numbers(exercise: Exercise, answer: Any, truth: Any) -> int:
-    """How many numbers of an answer are wrong and not zero."""
+def wrong_numbers(exercise: Exercise, answer: Any, truth: Any, zeros: bool) -> int:
+    """How many numbers of an answer are wrong and, unless `zeros` count, not zero."""
     given, wanted = as_numbers(answer), as_numbers(truth)
     if given is None or wanted is None:
         return 0 if same(answer, truth, exercise.rtol, exercise.atol) else 2
     if given.shape != wanted.shape:
         return int(given.size)
     off = ~isclose(given.astype(float), wanted.astype(float), rtol=exercise.rtol, atol=exercise.atol)
-    return int((off & (given != 0)).sum())
+    return int((off & ((given != 0) | zeros)).sum())
 
 
 def in_another_order(exercise: Exercise, answer: Any) -> bool:

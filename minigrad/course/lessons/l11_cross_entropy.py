@@ -112,6 +112,54 @@ def steps_11_1(probe: Probe) -> dict[str, Any]:
     return found | logs | {"number of columns": np.float64(z.shape[1]), "log(number of columns)": np.log(z.shape[1])}
 
 
+SMALL = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30, 1e-300)  # what is added to be on the safe side
+
+
+def likely_11_1(probe: Probe) -> dict[str, Any]:
+    """Log-softmaxes with a likely mistake, by what to say about it."""
+    z = np.asarray((probe.args or list(probe.data.values()))[0], dtype=float)
+    shifted, whole = z - z.max(axis=1, keepdims=True), z - z.max()
+    e = np.exp(shifted)
+    total, p = e.sum(axis=1, keepdims=True), softmax_rows(z)
+    naive = np.log(np.exp(z) / np.exp(z).sum(axis=1, keepdims=True))
+    found = {
+        "The formula is right, but exp(1000) is inf. A number subtracted from a whole row does not change its softmax. Which "
+        "number?": naive,
+        "nan and inf are replaced at the end, but the right numbers are lost before. Nothing may overflow in the first place.":
+            np.nan_to_num(naive),
+        "The infinite logarithms are replaced at the end. Work the logarithm into the formula, so that no probability is "
+        "rounded to 0.": np.nan_to_num(np.log(p)),
+        "The sum of the exponentials is subtracted. Subtract its logarithm.": shifted - total,
+        "The exponentials are summed down the columns. Each row needs its own sum: axis=1.": shifted - np.log(e.sum(axis=0)),
+        "The exponentials of all rows are summed together. Each row needs its own sum: axis=1.": shifted - np.log(e.sum()),
+        "The whole array has one maximum and one sum here. Each row needs its own: axis=1.": (
+            whole - np.log(np.exp(whole).sum())),
+        "The maximum of the row is added outside the exponential. Subtract it in both places.":
+            z + z.max(axis=1, keepdims=True) - np.log(total),
+        "You subtract 1000, whatever the scores are. Each row needs the shift by its own maximum.":
+            z - 1000 - np.log(np.exp(z - 1000).sum(axis=1, keepdims=True)),
+        "np.log2 is the logarithm to the base 2. Cross-entropy needs the natural logarithm, np.log.": shifted - np.log2(total),
+        "np.log10 is the logarithm to the base 10. Cross-entropy needs the natural logarithm, np.log.": (
+            shifted - np.log10(total)),
+        "np.log1p(s) is log(1 + s). The sum already contains everything, so its plain logarithm is needed.":
+            shifted - np.log1p(total),
+        "The softmax is taken twice: its logarithm is taken of the softmax of probabilities.": stable(p),
+        "These are the shifted exponentials. They are not divided by their sum, and there is no logarithm.": e,
+        "This is only the logarithm of the sum. The score itself is missing.": z.max(axis=1, keepdims=True) + np.log(total),
+        "The sum runs over the row without the largest score. Each score of the row belongs in it.": (
+            shifted - np.log(total - 1)),
+    }  # fmt: skip
+    for limit in (50, 88, 100, 300, 600, 700, 709, 1000):
+        found[f"Scores beyond {limit} are cut off. Nothing overflows, but the differences within a row are lost. A shift "
+              "preserves them. By which number should you shift?"] = stable(np.clip(z, -limit, limit))  # fmt: skip
+    for small in SMALL:
+        found[f"Probabilities below {small:g} are cut off, so small ones get a wrong logarithm. Work the logarithm into the "
+              "formula instead."] = np.log(np.clip(p, small, 1))  # fmt: skip
+        found[f"{small:g} is added before the logarithm. This prevents inf, but small probabilities get a wrong logarithm. "
+              "Work the logarithm into the formula instead."] = np.log(p + small)  # fmt: skip
+    return found
+
+
 EXERCISE_11_1 = function(
     "11.1", "log_softmax",
     why="Subtracting the maximum of a row changes no difference of its scores, and exp of a negative number cannot overflow.",
@@ -120,6 +168,7 @@ EXERCISE_11_1 = function(
     oracle=by_logaddexp,
     probes=probes_11_1,
     steps=steps_11_1,
+    likely=likely_11_1,
     prelude=ENGINE_OFF,
     wrong=[
         Wrong(lambda z: z - np.log(np.exp(z).sum(axis=1, keepdims=True)), "M51", "The formula is right, but "
@@ -277,6 +326,137 @@ def steps_11_2(probe: Probe) -> dict[str, Any]:
             "losses with two softmaxes": -np.log(twice), "rows": rows}  # fmt: skip
 
 
+def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
+    """Cross-entropies with a likely mistake, by what to say about it."""
+    n, classes = z.shape
+    rows, hot = np.arange(n), np.eye(classes)[targets]
+    logs, p = stable(z), softmax_rows(z)
+    own, chosen = -logs[rows, targets], p[rows, targets]
+    down, whole = stable(z.T).T, np.exp(z - z.max())
+    others = np.log(np.where(hot > 0, 1.0, 1 - p)).sum(axis=1)
+    middle = {  # the losses of the rows
+        "": own,
+        "This uses the probability itself. Where is its logarithm?": -chosen,
+        "This is one minus the probability. The loss is minus its logarithm.": 1 - chosen,
+        "The softmax runs down the columns. Each row is one example: axis=1.": -down[rows, targets],
+        "The softmax runs over the whole array. Each row is one example: axis=1.":
+            -np.log(whole[rows, targets] / whole.sum()),
+        "The scores are taken for probabilities: the logarithm is taken of z itself. The softmax comes first.":
+            -np.log(z[rows, targets]),
+        "This is minus the score of the correct class. The logarithm of the sum of the exponentials is missing.":
+            -z[rows, targets],
+        "This takes the largest probability of each row. The probability of the *correct* class is needed: targets names "
+        "it.": -logs.max(axis=1),
+        "This is the loss of the class before the correct one. Targets count from 0, as Python does.":
+            -logs[rows, targets - 1],
+        "This is the loss of the class after the correct one. Targets count from 0, as Python does.":
+            -logs[rows, (targets + 1) % classes],
+        "This adds a term log(1 - p) for each wrong class, as a loss for two classes does. Only the correct class counts here.":
+            own - others,
+        "This is a squared error of the probabilities. Cross-entropy takes minus the logarithm of one of them.":
+            ((p - hot) ** 2).sum(axis=1),
+        "The logarithms of all classes are added up. Only the one of the correct class counts.": -logs.sum(axis=1),
+        "np.log2 is the logarithm to the base 2. The natural logarithm is needed, np.log.": own / np.log(2),
+        "np.log10 is the logarithm to the base 10. The natural logarithm is needed, np.log.": own / np.log(10),
+        "The softmax is taken twice.": -stable(p)[rows, targets],
+    }  # fmt: skip
+    found: dict[str, Any] = {}
+    for words, losses in middle.items():
+        for how, loss in {
+            "": losses.mean(),
+            "The losses are added up. Take their mean over the rows.": losses.sum(),
+            "The sum is divided by the number of classes. Divide by the number of rows.": losses.sum() / classes,
+            "You take the mean over all entries of the array. Divide by the number of rows only.": losses.sum() / z.size,
+            "This is one loss for each row. Take their mean.": losses,
+            "This is the loss of the first row only.": losses[0],
+            "This is the loss of the last row only.": losses[-1],
+        }.items():
+            for sign, factor in {"": 1, "The sign is wrong: a loss is positive here.": -1}.items():
+                found.setdefault(" ".join(filter(None, [words, how, sign])), factor * loss)
+    more = {
+        "This is the logarithm of the mean probability. The loss is the mean of the logarithms.": -np.log(chosen.mean()),
+        "logs[targets] selects whole rows. One entry of each row is needed: z[np.arange(len(z)), targets].": (
+            -logs[targets % n].mean()),
+        "The mean is taken over all classes. Only the probability of the correct class counts.": -logs.mean(),
+        "This is a squared error of the probabilities. Cross-entropy takes minus the logarithm of one of them.": (
+            ((p - hot) ** 2).mean()),
+    }  # fmt: skip
+    for small in SMALL:
+        more[f"{small:g} is added before the logarithm. Your log-softmax of exercise 11.1 does not need this."] = -np.log(
+            chosen + small).mean()  # fmt: skip
+        more[f"This adds a term log(1 - p) for each wrong class, as a loss for two classes does, with {small:g} inside the "
+             "logarithm. Only the correct class counts here."] = -(
+            np.log(np.where(hot > 0, p, 1 - p) + small).sum(axis=1).mean())  # fmt: skip
+        more[f"Probabilities below {small:g} are cut off. Your log-softmax of exercise 11.1 does not need this."] = -np.log(
+            np.clip(chosen, small, 1)).mean()  # fmt: skip
+    found |= {words: loss for words, loss in more.items() if words not in found}
+    del found[""]
+    return found
+
+
+def likely_gradients(z: Array, targets: Array, g: float) -> dict[str, Any]:
+    """Gradients of cross-entropy with a likely mistake, by what to say about it."""
+    n, classes = z.shape
+    p, hot, logs = softmax_rows(z), np.eye(classes)[targets], stable(z)
+    down, whole, top = softmax_rows(z.T).T, np.exp(z - z.max()), np.exp(z - z.max(axis=1, keepdims=True))
+    middle = {
+        "": p - hot,
+        "This is only minus one-hot. What does the second term of the loss, the logarithm of the sum, add?": -hot,
+        "This is only the softmax. What does the term -z_t of the loss add?": p,
+        "Only the entries of the correct classes have a gradient here. The other scores are in the denominator of softmax, so "
+        "they have one, too.": (p - hot) * hot,
+        "This is the gradient with respect to the *probabilities*, -1/p. Go on through the softmax, to the scores.": -hot / p,
+        "This is the score minus one-hot. The softmax of the scores belongs there.": z - hot,
+        "This is the logarithm of the softmax minus one-hot. The softmax itself belongs there.": logs - hot,
+        "The softmax runs down the columns. Each row is one example: axis=1.": down - hot,
+        "The softmax runs over the whole array. Each row is one example: axis=1.": whole / whole.sum() - hot,
+        "The exponentials are not divided by their sum.": top - hot,
+        "The 1 is subtracted at the largest score of each row. It belongs at the *correct* class, which targets names.":
+            p - np.eye(classes)[z.argmax(axis=1)],
+        "The 1 is subtracted at the class before the correct one. Targets count from 0.": p - np.eye(classes)[targets - 1],
+        "The 1 is subtracted at the class after the correct one. Targets count from 0.":
+            p - np.eye(classes)[(targets + 1) % classes],
+        "The one-hot is added. It has to be subtracted.": p + hot,
+        "The 1 is subtracted everywhere. It belongs at the correct class only.": p - 1,
+        "The difference is multiplied by the softmax once more.": p * (p - hot),
+        "This multiplies p by 1 - p, as for a sigmoid. For softmax with cross-entropy the gradient is softmax minus one-hot.":
+            p * (1 - p),
+    }  # fmt: skip
+    found: dict[str, Any] = {}
+    for words, rows in middle.items():
+        for how, scale in {
+            "": g / n,
+            "The upstream gradient g is missing.": 1 / n,
+            "The mean over the rows is missing: divide by their number.": g,
+            "Both the upstream gradient g and the division by the number of rows are missing.": 1.0,
+            "You multiply by the number of rows. Divide by it.": g * n,
+            "You divide by the number of classes. The mean runs over the rows.": g / classes,
+            "You divide by the number of all entries. The mean runs over the rows only.": g / z.size,
+            "You divide by the number of rows twice.": g / n / n,
+            "You divide by g. The upstream gradient is a factor.": 1 / n / g,
+        }.items():
+            for sign, factor in {"": 1, "The sign is wrong: the gradient points to where the loss grows.": -1}.items():
+                found.setdefault(" ".join(filter(None, [words, how, sign])), factor * scale * rows)
+    more = {
+        "g is added. The upstream gradient is a factor.": (p - hot) / n + g,
+        "Only the softmax is divided by the number of rows. The one-hot belongs to the same mean.": g * (p / n - hot),
+        "Only the one-hot is divided by the number of rows. The softmax belongs to the same mean.": g * (p - hot / n),
+        "g is a factor of the softmax only. It multiplies the whole difference.": (g * p - hot) / n,
+        "g is a factor of the one-hot only. It multiplies the whole difference.": (p - g * hot) / n,
+        "The rows are added up or averaged. Each row of z has its own gradient, so the result has the shape of z.": (
+            g * (p - hot).mean(axis=0)),
+    }  # fmt: skip
+    found |= {words: gradient for words, gradient in more.items() if words not in found}
+    del found[""]
+    return found
+
+
+def likely_11_2(probe: Probe) -> dict[str, Any]:
+    """Losses or gradients with a likely mistake."""
+    given = probe.args or list(probe.data.values())
+    return likely_gradients(*given) if len(given) > 2 else likely_losses(*given)
+
+
 EXERCISE_11_2 = function(
     "11.2", ("cross_entropy", "cross_entropy_grad"),
     why="The gradient with respect to the scores is softmax minus one-hot, divided by the number of rows.",
@@ -285,6 +465,7 @@ EXERCISE_11_2 = function(
     oracle=by_engine,
     probes=probes_11_2,
     steps=steps_11_2,
+    likely=likely_11_2,
     prelude=ENGINE_OFF,
     wrong=[
         Wrong(losses(grad=lambda z, t, g: len(z) * softmax_minus_one_hot(z, t, g)), "M30", "The gradient is N "
@@ -381,6 +562,38 @@ def below_zero_cut_off(x: Any) -> Any:
     return safe_inside(x)
 
 
+def likely_11_3(probe: Probe) -> dict[str, Any]:
+    """Values or gradients of a root with a likely mistake; a test for a changed input."""
+    x, v = np.asarray(probe.data["x"], dtype=float), np.asarray(probe.data.get("v", 1.0))
+    if probe.code == KEPT:
+        changed = "Your function changes x, which belongs to its caller. Make a new tensor."
+        return {changed: lambda y: not np.array_equal(plain(y), x)}
+    up, wanted = np.maximum(x, 0), probe.code == ROOTS
+    factor = 1e9 if "1e9" in probe.code else 1.0
+    bad = "The root of a negative number is nan, and 0 times nan is nan, too. The root must not see such a number."
+    found: dict[str, Any] = {
+        bad: v * np.where(x > 0, 0.5 / np.sqrt(x), np.nan) if wanted else factor * np.where(x < 0, np.nan, np.sqrt(up)),
+        "This is x itself where x is positive. Where is the root?": v * (x > 0) if wanted else factor * up,
+        "This is the square. The root is asked for.": v * 2 * up if wanted else factor * up**2,
+    }  # fmt: skip
+    if not wanted:
+        found["Only the positive entries are left. Each entry of x needs one in the result."] = factor * np.sqrt(x[x > 0])
+    for small in SMALL:
+        words = f"The small number {small:g} is under the root, so the values or derivatives are a little wrong"
+        ask = "There is an exact way: which entries may the root not see?"
+        slope, root = v * (x > 0) / (2 * np.sqrt(up + small)), factor * np.sqrt(up + small)
+        found[f"{words}. {ask}"] = slope if wanted else root
+        found[f"{words}, also where x is positive. {ask}"] = slope if wanted else root * (x > 0)
+        found[f"{words}, and subtracting its root afterwards does not mend this. {ask}"] = (
+            slope if wanted else root - factor * np.sqrt(small))  # fmt: skip
+    return found
+
+
+def plain(value: Any) -> Array:
+    """The numbers of a tensor that came."""
+    return np.asarray(getattr(value, "array", value), dtype=float)
+
+
 NAN = (
     "The values are right, but the gradient at 0 is nan: where passes 0 to the root, whose derivative at 0 is "
     "infinite, and 0 times infinity is nan. Do you have to change the root's output or its input?"
@@ -394,6 +607,7 @@ EXERCISE_11_3 = program(
     prelude=ENGINE,
     with_engine=True,
     probes=probes_11_3,
+    likely=likely_11_3,
     wrong=[
         Wrong(lambda x: torch.where(x > 0, torch.sqrt(x), torch.zeros_like(x)), "M37", NAN,
               name="where outside"),
@@ -409,10 +623,10 @@ EXERCISE_11_3 = program(
               "input is detached from the graph.", name="detached"),
         Wrong(lambda x: torch.where(x > 0, torch.sqrt(torch.clamp(x, min=1e-3)), torch.zeros_like(x)), "M35", "Positive "
               "numbers "
-              "below your bound get the root of the bound. Replace the root's input only where x is "
+              "below a bound of yours do not get their own root. Replace the root's input only where x is "
               "*not* positive.", name="clamped high"),
         Wrong(lambda x: torch.sqrt(torch.where(x > 0, x, torch.ones_like(x))), "", "The root is safe, but where x is not "
-              "positive the answer is 1, the root of the replacement. Which number belongs there?", name="one left"),
+              "positive the answer is 1, as the root of a replacement is. Which number belongs there?", name="one left"),
         Wrong(below_zero_cut_off, "M15", "The answer is right, but your function changes x, which belongs to its "
               "caller."),
         Wrong(lambda x: safe_inside(torch.where(x > 1e-12, x, torch.zeros_like(x))), "M35", "Very small positive numbers are "
