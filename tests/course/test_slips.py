@@ -85,7 +85,7 @@ def fit(x, y, lr, steps):
 """
 BOTH = "def relu_vjp(x, g): return x > 0\ndef maximum_vjp(a, b, g): return a, b"
 SAID_ONCE = [  # what is said, and what was said though it was so by chance, in one call, or of other code
-    ("8.3", FIT.format("1.0", ""), "in the place of 1.0?", "rounded"),
+    ("8.3", FIT.format("1.0", ""), "in the place of 1.0 in (1.0, 0.0)?", "rounded"),
     ("8.3", FIT.format("0.0", "lr = 0.01"), "lr = 0.01 is too much", "Every number|wrong moment"),
     ("8.3", "def fit(x, y, lr, steps):\n    return 0.8", "one number; 2 values are asked for", "array"),
     ("8.4", "def average(losses):\n    t = n = 0\n    for loss in losses:\n        t += loss.item(); n += 1\n    return t // n",
