@@ -14,6 +14,10 @@ from .wire import Failure
 __all__ = ["explained"]
 
 MEANS = {  # an error's type and message -> what is behind it, and a question
+    r"TypeError: \w+\.backward\(\) missing 1 required": (
+        "The engine calls this backward with ctx and the upstream gradient. Does @staticmethod stand above it, and is self "
+        "not among its inputs?"
+    ),
     r"TypeError: .*takes exactly .*argument": (
         "In this line a function is called with more or fewer inputs than it takes. Which ones does it take?"
     ),
@@ -78,6 +82,10 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     r"AttributeError: 'NoneType' object has no attribute '(grad|zero_|sum|detach|clone|tolist|shape|reshape|item|data)'": (
         "Something is None here: a gradient before any backward pass has reached it, or an input that was left out. "
         "When does it have a value?"
+    ),
+    r"AttributeError: cannot assign .* before Module.__init__": (
+        "A module can take in its layers only after super().__init__(). Is that line there, with brackets, and is it the "
+        "first?"
     ),
     r"AttributeError: 'NoneType'": (
         "Something is None here. Which line should have given it a value, and does that line run first?"
@@ -172,7 +180,7 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "A number that the backward pass needs was changed in place, and that is this error. Is it to be caught here, "
         "or to be avoided?"
     ),
-    r"RuntimeError: .*(cannot be multiplied|inconsistent tensor size|expanded batch)": (
+    r"RuntimeError: .*(cannot be multiplied|size mismatch, got|inconsistent tensor size|expanded batch)": (
         "In a product the last axis of the left one must be as long as the first axis of the right one. Write both "
         "shapes down: which one has to be transposed, or stand on the other side?"
     ),

@@ -22,8 +22,9 @@ __all__ = ["Slip", "slips"]
 OPERATORS: tuple[type[ast.operator], ...] = (ast.Mult, ast.Add, ast.Sub, ast.Div, ast.MatMult, ast.Pow)
 COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.Is, ast.IsNot, ast.In,
                                             ast.NotIn)  # fmt: skip
+IDENTITY = (ast.Is, ast.IsNot)
 RELATIVES = (("sum", "mean", "max", "min", "prod"), ("zeros", "ones"), ("zeros_like", "ones_like"), ("data", "grad"),
-             ("exp", "log"), ("tanh", "tan", "sin", "cos"), ("outer", "dot", "inner"), ("append", "extend"),
+             ("exp", "log"), ("tanh", "sigmoid", "relu", "tan", "sin", "cos"), ("outer", "dot", "inner"), ("append", "extend"),
              ("row_stack", "column_stack", "stack", "vstack", "hstack"), ("maximum", "minimum"))  # fmt: skip
 AROUND = ("{}.sum()", "{}.mean()", "{}.sum(axis=0)", "{}.sum(axis=1)", "sum({})", "{}.T", "reversed({})", "({},)", "abs({})",
           "{}[::-1]", "{}.copy()", "list({})", "{}[:, None]", "{}.data")  # fmt: skip
@@ -224,8 +225,9 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
             yield "too much", left, f"{type(op)} {ast.unparse(right)}"
             yield "too much", right, f"{ast.unparse(left)} {type(op)}"
         case ast.Compare(left, [op], [right]):
-            yield from (("operator", ast.Compare(left, [other()], [right]), str(other)) for other in COMPARISONS
-                        if not isinstance(op, other))  # fmt: skip
+            plain = getattr(right, "value", None) is not None  # nobody asks whether something is the same object as a number
+            signs = [other for other in COMPARISONS if not isinstance(op, other) and not (plain and other in IDENTITY)]
+            yield from (("operator", ast.Compare(left, [sign()], [right]), str(sign)) for sign in signs)
         case ast.BoolOp(op, values):
             yield "operator", ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values), ""
             yield from (("too much", value, "") for value in values)
@@ -248,7 +250,8 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
                 if not called:
                     yield "too much", value, f".{attr}"
         case ast.Constant(int() | float() as value) if type(value) is not bool:
-            for number in dict.fromkeys([value + 1, value - 1, 0, 1, 2, -value, value / 2, value / 10, value * 10]):
+            usual = (0.1, 0.5) if isinstance(value, float) else ()
+            for number in dict.fromkeys([value + 1, value - 1, 0, 1, 2, -value, value / 2, value / 10, value * 10, *usual]):
                 if number != value:
                     yield "piece", ast.Constant(number), f"{value} {number}"
             yield "piece", ast.Constant(None), f"{value} None"

@@ -143,6 +143,10 @@ class Bench:
                 else "Write your code"
             )
             return self.say("not attempted", f"{names[0]} is still blank. {where} in the place of the dots.")
+        right = next((each for each in self.exercise.alternatives if type(each) is dict), {})
+        for name in names:
+            if isinstance(right.get(name), type) and seen[name]["type"] == name:
+                return self.say("error", f"{name} is an object of a class {name}; the class itself is asked for.")
         if self.exercise.kind == "function":
             for name in names:
                 data = WORDS_FOR_DATA.get(seen[name]["type"])
@@ -313,7 +317,9 @@ class Bench:
         each function that has a slip). A vague one is not said where a sharper one is known."""
         raised = isinstance(answer, Failure) and answer.kind == "raised" and not isinstance(truth, Raises)
         error = explained(answer, probe.code) if raised else ""
-        about = probe.about if all(self.probes[i].about for i in failing) else ""  # else it is not what this program asks for
+        stopped = bool(error) or (raised and answer.line is not None)
+        alone = not stopped and all(self.probes[i].about for i in failing)  # else it is not what this program asks for
+        about = probe.about if alone else ""
         slips = self.slip(failing, probe.name)
         if slips:
             steps = len(re.findall(r" [-+*/@] ", seen)) + (", where right" in seen)
@@ -322,9 +328,9 @@ class Bench:
             return slips + more[:1] if len(slips) == 1 else slips
         formulas = "Each time|The (sum|mean) over|One of these"
         known = re.compile(f"{formulas}|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")
-        likely = "" if about or known.match(seen) else self.in_a_wrong_solution(failing)
+        likely = "" if raised or known.match(seen) else self.in_a_wrong_solution(failing)
         if likely:
-            return [likely, error] if error else [likely]
+            return [likely]
         sure = known.match(seen) or not about
         told = [line for line in (about, seen if sure else "", error) if line]
         if not known.match(seen):
@@ -335,7 +341,7 @@ class Bench:
         """A mistake that is in no catalogue: the question that is shown, its answer, what is right, and what to say."""
         first = failing[0]
         asked = self.probes[first], self.answers[first], self.truths[first]
-        whole = observation(asked[1], asked[2], self.exercise)
+        whole = self.seen(*asked)
         formula = "" if re.search("wrong sign|its sign|near|rounded", whole) else self.formula(first, asked)
         odd = re.search(r"\[0\]|[<>]|\.max|round|int\(|right\S* [-+] | [-+] right", formula)
         if re.search(CHANCE, formula) or (odd and evidence(self.exercise, self.probes, self.answers, failing) < 8):
@@ -347,7 +353,7 @@ class Bench:
         *small, problem = self.smallest(failing, problems)
         if small[0].kind == "call" and small[0].name != asked[0].name:  # then what is said is about this function
             return self.unknown([i for i in failing if self.probes[i].name == small[0].name], problems)
-        seen = observation(small[1], small[2], self.exercise)
+        seen = self.seen(*small)
         if times(whole, small[1], small[2]):
             seen = whole
         elif small[0].name == asked[0].name and formula and self.formula(first, tuple(small)):
@@ -355,6 +361,10 @@ class Bench:
         if not self.always_so(seen, small[0], failing):
             seen = ""
         return *small, problem, self.always_the_same() or seen or self.in_common(first, failing)
+
+    def seen(self, probe: Probe, answer: Any, truth: Any) -> str:
+        """What is to be seen of an answer; nothing of one number that a `view` has made of it."""
+        return "" if probe.view and size_of(truth) < 2 else observation(answer, truth, self.exercise)
 
     def always_so(self, seen: str, shown: Probe, failing: list[int]) -> bool:
         """True if what is seen in one answer is so in every wrong answer to the same question: else it is chance."""
@@ -480,8 +490,9 @@ class Bench:
             if not isinstance(self.answers[i], Failure) and not isinstance(self.truths[i], Raises):
                 for label, given, _ in wrong_parts(self.exercise, self.probes[i], self.answers[i], self.truths[i], apart=True):
                     numbers = as_numbers(given)
-                    if numbers is None or not numbers.any():
-                        continue  # that nothing came has many reasons
+                    as_given = any(same(given, one, 1e-9, 1e-9) for one in map(np.asarray, self.probes[i].data.values()))
+                    if numbers is None or not numbers.any() or as_given:
+                        continue  # that nothing came, or changed, has many reasons
                     found.setdefault(label, {})[i] = given
         return {label: given for label, given in found.items() if len(found) > 1 and len(given) > 1}
 
@@ -1517,7 +1528,7 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
     if given is None or wanted is None or given.dtype.kind == "b" or not finite(answer) or not given.size:
         return ""
     given, wanted = given.astype(float), wanted.astype(float)
-    if given.shape == wanted.shape and allclose(given, wanted, rtol=2e-5, atol=1e-6):
+    if given.shape == wanted.shape and allclose(given, wanted, rtol=2e-5, atol=1e-6 * min(1.0, float(np.abs(wanted).max()))):
         nearly = not allclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
         return "It is very near: rounded, measured with a small step, or computed in float32?" if nearly else ""
     if given.ndim == 2 and given.shape == wanted.shape[::-1] and allclose(given, wanted.T):

@@ -31,7 +31,6 @@ COMPARISONS = {
 }  # fmt: skip
 REDUCTIONS = {"sum": "mean", "mean": "sum", "max": "min", "min": "max"}
 EITHER = "the square of the difference is the same"
-FAIR = "also a fair start"
 ANY = "the experiment asks for some tensor and some change in place, not for these"
 WITHOUT_EFFECT: dict[str, dict[str, str]] = {
     # exercise: changed line, and why it is right as well
@@ -55,12 +54,6 @@ WITHOUT_EFFECT: dict[str, dict[str, str]] = {
     "13.1": {"loss = ((t - x @ w) ** 2).mean()": EITHER},
     "13.2": {"loss = ((t - h @ w2) ** 2).mean()": EITHER},
     "13.5": {"loss = ((t - x @ w) ** 2).mean()": EITHER},
-    "13.6": dict.fromkeys((
-        "w1 = (torch.randn(n_in, n_hidden) / (n_in * 0.5)).requires_grad_()",
-        "w2 = (torch.randn(n_hidden, n_out) / (n_hidden * 0.5)).requires_grad_()",
-        "w1 = (torch.randn(n_in, n_hidden) / n_in ** 1.0).requires_grad_()",
-        "w2 = (torch.randn(n_hidden, n_out) / n_hidden ** 1.0).requires_grad_()",
-    ), FAIR),
     "14.1": {"return apply('add', np.add, (lambda g, out, x, y: g, lambda g, out, x, y: g), b, a)": "b + a is a + b"},
     "14.3": {"return apply('relu', lambda x: np.maximum(0, x), (rule,), a)": "the larger of two is the same"},
     "14.5": {"return mean((t - p) ** 2)": EITHER},

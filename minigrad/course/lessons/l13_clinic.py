@@ -28,14 +28,18 @@ PRELUDE = (
 FOUND = "the faulty line"  # what the check compares: an explanation may show it, and it gives no letter away
 FAULTY_LINE = """
 def faulty_line(line):
-    letter = str(line).strip().lower()
-    if letter not in {letters}:
+    import re
+    words = re.findall("[A-Za-z0-9]+", " ".join(line) if isinstance(line, list | tuple | set) else str(line))
+    named = {{word.lower() for word in words}} - {{"line", "lines", "and", "or"}}
+    if not named or not named <= set({letters}):
         raise ValueError(f"{{line!r}} is not one of the letters " + ", ".join({letters}))
-    return {found!r} if letter in {right} else letter
+    if len(named) > 1 and not named <= set({right}):
+        raise ValueError(f"{{line!r}} names several lines, and one is asked for")
+    return {found!r} if named <= set({right}) else named.pop()
 """
 LOWER = "You lowered the learning rate. The steps are smaller, but the fault is still there. Look at the gradients instead."
 LONGER = "You train for more steps, so there are more losses than were asked for. What is wrong with a single step?"
-SAME = "The losses are exactly those of the patient, so your change has no effect on the gradients. "
+SAME = "The losses are exactly those of the patient. "
 
 
 def healed(source: str, name: str, *treatments: Treatment) -> Any:
@@ -61,7 +65,7 @@ def patient(
     letters = sorted({*innocent, culprit, *partner})
 
     def asked(rng: np.random.Generator) -> Iterator[Probe]:
-        yield run(f"faulty_line({letter})").expect(FOUND)
+        yield run(f"faulty_line({letter})").on("Write the letter of one line in quotation marks.").expect(FOUND)
         yield from probes(rng)
 
     return program(
@@ -93,6 +97,7 @@ def patient(w, x, t, steps):
 TRAIN = "w = torch.tensor(w, requires_grad=True)\n[{}(w, torch.tensor(x), torch.tensor(t), {}), w.detach()]"
 
 NUMBERS = "\nlosses"
+PLAIN = "losses holds one plain number a step. A tensor keeps the graph of its round in memory. What takes the number out?"
 
 
 def no_graphs(losses: Any) -> bool:
@@ -118,7 +123,8 @@ def probes_line(cure: str) -> Callable[..., Iterator[Probe]]:
         w, x, t = numbers(rng, 3) / 2, numbers(rng, 5, 3) / 2, numbers(rng, 5)
         yield run(TRAIN.format(cure, 6), w=w, x=x, t=t).expect(line_descent(w, x, t, 6))
         yield run(TRAIN.format(cure, 3), w=w[:2], x=x[:4, :2], t=t[:4]).expect(line_descent(w[:2], x[:4, :2], t[:4], 3))
-        yield run(BARE.format(cure), w=w, x=x, t=t).seen_as(no_graphs).expect(True)
+        yield run(TRAIN.format(cure, 1), w=w[:1], x=x[:2, :1], t=t[:2]).expect(line_descent(w[:1], x[:2, :1], t[:2], 1))
+        yield run(BARE.format(cure), w=w, x=x, t=t).seen_as(no_graphs).on(PLAIN).expect(True)
 
     return probes
 
@@ -149,8 +155,8 @@ EXERCISE_13_1 = patient(
          "the second round begins?", "cleared once", "same"),
         (heal_1(("0.1", "0.01")), "M54", LOWER, "lower rate", ""),
         (heal_1(("range(steps)", "range(5 * steps)")), "M54", LONGER, "more steps", ""),
-        (heal_1(("        with", "        w.grad.zero_()\n        with")), "M40", "w does not change any more, because the "
-         "gradient is cleared between backward and the update that needs it.", "cleared too early", ""),
+        (heal_1(("        with", "        w.grad.zero_()\n        with")), "M40", "w does not change any more. Is "
+         "there an update, and is the gradient still there when it runs?", "cleared too early", ""),
         (heal_1(("        # d\n", "        w.grad = None\n"), (".mean()", ".sum()")), "M30", "The gradient is cleared, but "
          "the loss is now a sum, so each step is too long by a factor: the number of rows.", "sum", ""),
         (heal_1(("        # d\n", "        w.grad = None\n        loss = ((x @ w - t) ** 2).mean()\n")), "", "The steps are "
@@ -162,8 +168,12 @@ EXERCISE_13_1 = patient(
          "list holds tensors now, and each of them keeps the graph of its round in memory. Append loss.item().",
          "keeps tensors", ""),
         (heal_1((UPDATE, UPDATE + "        w = w.detach().clone().requires_grad_()\n")), "M17", "The losses are right, but "
-         "the w that was passed in has moved only once, because later steps changed copies of it.", "trains a copy",
-         ""),
+         "the w that was passed in has moved only once, because later steps changed copies of it.", "trains a copy", ""),
+        (heal_1((UPDATE, "            w = (w - 0.1 * w.grad).requires_grad_()\n")), "M17", "The losses are right, but the w "
+         "that was passed in has not moved, because your steps changed new tensors. Change w in place.", "trains new ones", ""),
+        (heal_1(("with torch.no_grad():\n            w -= 0.1 * w.grad", "w = w - 0.1 * w.grad")), "M17", "w = w - ... makes a "
+         "new tensor, which is no leaf and has no gradient in the next round. Change w in place, under no_grad.",
+         "rebinds and records", ""),
         (heal_1(("w -= 0.1 * w.grad", "w = w - 0.1 * w.grad")), "M17", "After the first round, w is a new tensor without a "
          "history. Change the tensor in place instead of making a new one.",
          "rebinds", ""),
@@ -213,8 +223,9 @@ def two_layer_descent(w1: Array, w2: Array, x: Array, t: Array, steps: int) -> l
 
 def probes_13_2(rng: np.random.Generator) -> Iterator[Probe]:
     data = {"w1": numbers(rng, 3, 4) / 4, "w2": numbers(rng, 4) / 4, "x": numbers(rng, 5, 3) / 4, "t": numbers(rng, 5)}
+    yield run(TWO_LAYERS.replace(" 5)", " 2)"), **data).expect(two_layer_descent(**data, steps=2))
     yield run(TWO_LAYERS, **data).expect(two_layer_descent(**data, steps=5))
-    yield run(TWO_LAYERS.replace("[cure", "losses, _ = [cure") + NUMBERS, **data).seen_as(no_graphs).expect(True)
+    yield run(TWO_LAYERS.replace("[cure", "losses, _ = [cure") + NUMBERS, **data).seen_as(no_graphs).on(PLAIN).expect(True)
 
 
 def heal_2(*treatments: Treatment) -> Any:
@@ -222,7 +233,7 @@ def heal_2(*treatments: Treatment) -> Any:
 
 
 CUT = "torch.tanh(x @ w1).detach()"
-STILL_CUT = SAME + "w1 has not changed. Where does the path from the loss to w1 end?"
+STILL_CUT = SAME + "w1 has not changed. Does a path lead from the loss to w1, and does the loop update w1?"
 
 EXERCISE_13_2 = patient(
     2, "patient 2", 6, PATIENT_2, "a",
@@ -241,7 +252,10 @@ EXERCISE_13_2 = patient(
         (heal_2(("            if w.grad is not None:\n", "            if True:\n")), "M54", "Without the `if`, an error "
          "shows what it was hiding: w1 has no gradient. Why not?", "no guard", ""),
         (heal_2((CUT, "torch.tanh(x @ w1)"), ("h @ w2", "h @ w2.detach()")), "M12", "Now the first layer learns, but the "
-         "second does not. Remove the cut instead of moving it.", "cut elsewhere", ""),
+         "second does not. w2 needs a path from the loss as well, and an update.", "cut elsewhere", ""),
+        (heal_2((CUT, "torch.tanh(x @ w1)"), ("w.data -= 0.1 * w.grad", "w = w - 0.1 * w.grad")), "M17", "Neither w1 nor w2 "
+         "changes. Is there an update, and does it change the tensor itself? w = w - ... gives the name w to a new one.",
+         "no update", ""),
         (heal_2((CUT, "torch.tanh(x @ w1)"), ("                w.grad = None\n", "")), "M01", "The path is complete again, "
          "but the gradients are not cleared any more, so those of all rounds add up.", "never cleared", ""),
         (heal_2((CUT, "x @ w1")), "", "The path is complete again, but tanh is missing. Without it, the two layers are a "
@@ -272,6 +286,17 @@ def patient(w, x, labels, steps):
 CLASSES = "w = torch.tensor(w, requires_grad=True)\n[cure_3(w, torch.tensor(x), torch.tensor(labels), 5), w.detach()]"
 
 
+CERTAIN = "w = torch.tensor(w, requires_grad=True)\ncure_3(w, torch.tensor(x), torch.tensor(labels), 1)"
+LOWEST = (
+    "Here the scores are as certain as can be of the right classes, so the loss should be 0. What is done to the scores, or "
+    "to the loss, that keeps it from 0?"
+)
+MEAN = (
+    "The loss is the mean, over the rows, of minus the logarithm of the probability of the label; the probabilities of a row "
+    "are the softmax of its scores. The step is 0.5 times the gradient. Which of these is another one in your code?"
+)
+
+
 def class_descent(w: Array, x: Array, labels: Array, steps: int) -> list[Any]:
     """Losses and last weights; the gradient is softmax minus one-hot."""
     w, losses, rows = w.copy(), [], np.arange(len(labels))
@@ -287,8 +312,10 @@ def class_descent(w: Array, x: Array, labels: Array, steps: int) -> list[Any]:
 
 def probes_13_3(rng: np.random.Generator) -> Iterator[Probe]:
     w, x, labels = numbers(rng, 4, 3) / 4, numbers(rng, 5, 4) / 2, np.array([2, 0, 1, 1, 2])
-    yield run(CLASSES, w=w, x=x, labels=labels).expect(class_descent(w, x, labels, 5))
-    yield run(CLASSES.replace("[cure", "losses, _ = [cure") + NUMBERS, w=w, x=x, labels=labels).seen_as(no_graphs).expect(True)
+    yield run(CLASSES, w=w, x=x, labels=labels).on(MEAN).expect(class_descent(w, x, labels, 5))
+    yield run(CERTAIN, w=50 * np.eye(3), x=np.eye(3), labels=np.array([0, 1, 2])).on(LOWEST).expect([0.0])
+    bare = run(CLASSES.replace("[cure", "losses, _ = [cure") + NUMBERS, w=w, x=x, labels=labels)
+    yield bare.seen_as(no_graphs).on(PLAIN).expect(True)
 
 
 def heal_3(*treatments: Treatment) -> Any:
@@ -325,8 +352,9 @@ EXERCISE_13_3 = patient(
          "Which numbers should the loss get?", "stretched", ""),
         (heal_3((ENTROPY, "F.nll_loss(torch.log(p + 1e-7), labels)")), "M51", "There is only one softmax now, but the small "
          "number inside the logarithm makes every loss slightly wrong. Which form does not need it?", "epsilon", ""),
-        (heal_3((SOFT, "(x @ w).detach()"), ("loss.backward()", "loss.requires_grad_().backward()")), "M54", "requires_grad "
-         "on the loss removes the error message, but no path leads from the loss to w.", "requires_grad on the loss", ""),
+        (heal_3((SOFT, "(x @ w).detach()"), ("loss.backward()", "loss.requires_grad_().backward()")), "M54", "No backward "
+         "pass has given this w a gradient before its update. Does a path lead from the loss to it, does backward come first, "
+         "and is w the same tensor in every round?", "requires_grad on the loss", ""),
     ],
     probes=probes_13_3,
     why="cross_entropy already contains the softmax, so it takes scores. A second softmax keeps the loss above 0.55.",
@@ -359,7 +387,17 @@ MOVED = (
 )
 FILLED = (
     "torch.manual_seed(0)\nnet = Cure4()\nwith torch.no_grad():\n    for p in net.parameters():\n        p.fill_(0.3)\n"
-    "net(torch.tensor(x)).detach()"
+    "    y = net(torch.tensor(x))\ny"
+)
+
+
+FOUND_BY = (
+    "These are the shapes of all tensors that parameters() finds: a weight (outputs, inputs) and a bias of each Linear. A "
+    "module finds the Parameters and the modules that are its own attributes. What is missing, or too much?"
+)
+LIKE_BEFORE = (
+    "Every parameter is 0.3 here. The patient computes a Linear and tanh, a Linear and tanh, and then the head. At which "
+    "place does your forward do something else?"
 )
 
 
@@ -367,10 +405,13 @@ def probes_13_4(rng: np.random.Generator) -> Iterator[Probe]:
     x = (numbers(rng, 6, 3) / 8).astype(np.float32)
     h = np.tanh(0.3 * x.sum(1, keepdims=True) + 0.3)
     h = np.tanh(1.2 * h + 0.3)
-    yield run(SHAPES).expect([[2], [2, 5], [4], [4, 3], [5], [5, 4]])
-    yield run(FILLED, x=x).expect(np.repeat(1.5 * h + 0.3, 2, axis=1))
-    yield run(MOVED, x=x).seen_as(lambda pairs: [bool((p.array != old.array).any()) for p, old in pairs]).expect([True] * 6)
-    yield run("list(Cure4().parameters())").seen_as(lambda found: all(p.requires_grad for p in found)).expect(True)
+    yield run("isinstance(Cure4(), nn.Module)").on("The class is a module: class Cure4(nn.Module).").expect(True)
+    yield run(SHAPES).on(FOUND_BY).expect([[2], [2, 5], [4], [4, 3], [5], [5, 4]])
+    yield run(FILLED, x=x).on(LIKE_BEFORE).expect(np.repeat(1.5 * h + 0.3, 2, axis=1))
+    moved = run(MOVED, x=x).on("True stands for each parameter that one step of SGD has changed.")
+    yield moved.seen_as(lambda pairs: [bool((p.array != old.array).any()) for p, old in pairs]).expect([True] * 6)
+    asked = run("list(Cure4().parameters())").on("Each parameter has to require a gradient.")
+    yield asked.seen_as(lambda found: all(p.requires_grad for p in found)).expect(True)
 
 
 LIST, TWO_LINEARS = "[nn.Linear(3, 4), nn.Linear(4, 5)]", "nn.Linear(3, 4), nn.Linear(4, 5)"
@@ -453,8 +494,9 @@ def heal_5(*treatments: Treatment) -> Any:
     return healed(PATIENT_5, "patient", *treatments)
 
 
+LOSS = "        loss = ((x @ w - t) ** 2).mean()\n"
 ORDERED = in_order("optimizer.zero_grad", "loss.backward", "optimizer.step")
-FLAT = SAME + "w does not change. What is in w.grad when step() runs?"
+FLAT = SAME + "w does not change. Does step() run, for this very w, and what is in w.grad at that moment?"
 
 EXERCISE_13_5 = patient(
     5, "patient 5", 5, PATIENT_5, "d",
@@ -474,8 +516,12 @@ EXERCISE_13_5 = patient(
          "late: each step uses the gradient of the round before.", "late", ""),
         (heal_5(in_order("loss.backward", "optimizer.step")), "M01", "The order is right, but the gradients are not cleared, "
          "so those of all rounds add up.", "never cleared", ""),
-        (heal_5(in_order("optimizer.zero_grad", "loss.backward", "optimizer.step", "optimizer.step")), "", "Your loop takes "
-         "two steps with each gradient.", "two steps", ""),
+        (heal_5(in_order("optimizer.zero_grad", "loss.backward", "optimizer.step", "optimizer.step")), "", "Every step is "
+         "twice as long as it should be. Does w move twice in a round, or does backward() run twice?", "two steps", ""),
+        (heal_5((THREE, "        loss.backward()\n"),
+                (LOSS, "        optimizer.step()\n        optimizer.zero_grad()\n" + LOSS)),
+         "M40", "The losses are right, but w is one step behind: the first step() has no gradient yet, and the last gradient "
+         "is never used.", "one step behind", ""),
         (heal_5(ORDERED, ("lr=0.1", "lr=0.1, momentum=0.9")), "M54", "The order is right. But you added momentum, and plain "
          "descent was not the fault.", "momentum", ""),
         (heal_5(ORDERED, ("SGD", "Adam")), "M54", "The order is right. But you replaced the optimiser, and SGD was not the "
@@ -507,13 +553,12 @@ SIZES = "[list(p.shape) for p in cure_6(5, 4, 3)]"
 ASKED = "list(cure_6(5, 4, 3))"
 LEAVES = "parts = cure_6(5, 4, 3)\nsum((3 * p).sum() for p in parts).backward()\n[p.grad for p in parts]"
 GRADIENTS = (
-    "w1, b1, w2, b2 = cure_6(5, 4, 3)\nh = torch.tanh(torch.tensor(x) @ w1 + b1)\n"
+    "torch.manual_seed(0)\nw1, b1, w2, b2 = cure_6(5, 4, 3)\nh = torch.tanh(torch.tensor(x).to(w1.dtype) @ w1 + b1)\n"
     "F.cross_entropy(h @ w2 + b2, torch.tensor(labels)).backward()\n"
     "[(p.detach(), p.grad) for p in (w1, b1, w2, b2)]  # does each get a gradient?"
 )
-TWINS = "w1, b1, w2, b2 = cure_6(5, 4, 3)\nw1.detach()  # how many different columns?"
-SPREAD = "w1, b1, w2, b2 = cure_6(100, 80, 60)\n[w1.detach(), w2.detach()]  # how widely do they spread?"
-FEWER = "[cure_6(4, 60, 4)[0].detach(), cure_6(400, 60, 4)[0].detach()]  # which of the two spreads more widely?"
+MANY = "torch.manual_seed(0)\nw1, b1, w2, b2 = cure_6(400, 60, 40)\n[w1.detach(), w2.detach()]  # how are they spread?"
+FEW = "torch.manual_seed(0)\nw1, b1, w2, b2 = cure_6(4, 60, 40)\n[w1.detach(), w2.detach()]  # how are they spread?"
 
 
 def which_learn(x: Array, labels: Array) -> Callable[[Any], list[bool]]:
@@ -534,36 +579,49 @@ def which_learn(x: Array, labels: Array) -> Callable[[Any], list[bool]]:
     return view
 
 
-def different_columns(w1: Any) -> int:
-    return len({round(float(column.sum()), 7) for column in w1.array.T})
+def spread(weights: Any) -> list[str]:
+    """For each matrix, what is wrong with its numbers, or "fits"."""
+    return [spread_of(w.array.astype(float)) for w in weights]
 
 
-def spread(weights: Any) -> list[bool]:
-    return [bool(w.array.std() > 0.005) for w in weights]
-
-
-def narrow(weights: Any) -> list[bool]:
-    return [bool(np.sqrt((w.array.astype(float) ** 2).mean()) < 0.4) for w in weights]
+def spread_of(w: Array) -> str:
+    size = float(np.sqrt((w**2).mean()))
+    alike = len({tuple(column) for column in w.T.round(7)}) < w.shape[1]
+    if alike:
+        return "all zero" if not w.any() else "equal columns"
+    if abs(w.mean()) > 0.4 * size:
+        return "one sign"
+    fits = size * len(w) ** 0.5
+    return "too small" if fits < 0.25 else "too large" if fits > 1.9 else "fits"
 
 
 EACH = (
     "True stands for each of w1, b1, w2 and b2 that gets a gradient. A tensor that was computed from others is no leaf, and "
     "its gradient is not stored. When does a tensor have to require a gradient: before it is divided, or after?"
 )
+REQUIRED = "True stands for each of w1, b1, w2 and b2 that is a tensor and requires a gradient."
+NOT_ZERO = (
+    "True stands for each of w1, b1, w2 and b2 that gets a gradient that is not 0. Through which tensors does the gradient "
+    "come, and is one of them 0 or so large that tanh is flat?"
+)
+IN_ORDER = "These are the shapes of w1, b1, w2 and b2, in this order, for 5 inputs, 4 hidden units and 3 outputs."
+FITTING = (
+    "These are words for w1 and w2. Columns that are equal stay equal; weights of one sign make all hidden units rise and fall "
+    "together; and the size that fits is about 1 over the square root of the number of rows of that matrix."
+)
 
 
 def probes_13_6(rng: np.random.Generator) -> Iterator[Probe]:
     x = (numbers(rng, 6, 5) / 4).astype(np.float32)
     labels = np.array([0, 2, 2, 1, 0, 2])
-    yield run(SIZES).expect([[5, 4], [4], [4, 3], [3]])
-    yield run(ASKED).on(EACH).seen_as(lambda parts: [p.requires_grad for p in parts]).expect([True] * 4)
+    yield run(SIZES).on(IN_ORDER).expect([[5, 4], [4], [4, 3], [3]])
+    asked = run(ASKED).on(REQUIRED)
+    yield asked.seen_as(lambda parts: [getattr(p, "requires_grad", False) for p in parts]).expect([True] * 4)
     leaves = run(LEAVES).on(EACH)
     yield leaves.seen_as(lambda grads: [g is not None and bool((g.array == 3).all()) for g in grads]).expect([True] * 4)
-    yield run(GRADIENTS, x=x, labels=labels).on(EACH).seen_as(which_learn(x, labels)).expect([True] * 4)
-    yield run(TWINS).seen_as(different_columns).expect(4)
-    yield run(SPREAD).seen_as(spread).expect([True, True])
-    yield run(SPREAD).seen_as(narrow).expect([True, True])
-    yield run(FEWER).seen_as(lambda pair: bool(pair[0].array.std() > 2.5 * pair[1].array.std())).expect(True)
+    yield run(GRADIENTS, x=x, labels=labels).on(NOT_ZERO).seen_as(which_learn(x, labels)).expect([True] * 4)
+    yield run(MANY).on(FITTING).seen_as(spread).expect(["fits", "fits"])
+    yield run(FEW).on(FITTING).seen_as(spread).expect(["fits", "fits"])
 
 
 def heal_6(first: str, second: str = "", last: str = "") -> Any:
@@ -577,13 +635,14 @@ def heal_6(first: str, second: str = "", last: str = "") -> Any:
 
 
 LARGE = (
-    "The weights are random but too large: with a hundred inputs, tanh is saturated. How should the size of the weights "
+    "The weights are random but too large: with many inputs, tanh is saturated. How should the size of the weights "
     "depend on the number of inputs?"
 )
 
 EXERCISE_13_6 = patient(
     6, "patient 6", 6, PATIENT_6, "a",
     {"b": "A bias may start at 0. It gets its own gradient as soon as the weights differ.",
+     "c": "Line c has the fault, too. But the first of the two lines is asked for.",
      "d": "The last bias is the only tensor that learns. It is not the fault.",
      "e": "Line e returns the four tensors in the right order."},
     cures=[
@@ -597,8 +656,6 @@ EXERCISE_13_6 = patient(
          "multiplied by w2, which is 0. Only the last bias gets a gradient.", "the patient", ""),
         (heal_6("torch.ones(n_in, n_hidden, requires_grad=True)"), "M40", "The weights are not 0 any more, but they are all "
          "equal, so all hidden units compute and learn the same. How can you make them different?", "all alike", ""),
-        (heal_6("torch.full((n_in, n_hidden), 0.1, requires_grad=True)"), "M40", "The constant has a sensible size, but all "
-         "hidden units are equal and stay equal. What must differ from unit to unit?", "twins", ""),
         (heal_6("(torch.randn(n_in, n_hidden) / n_in**0.5).requires_grad_()",
                 "torch.zeros(n_hidden, n_out, requires_grad=True)"), "M40", "w2 is still 0, and the gradient for the first "
                 "layer is multiplied by w2.", "second still zero", ""),
@@ -606,8 +663,13 @@ EXERCISE_13_6 = patient(
          "gradient, so nothing is recorded for them.", "no requires_grad", ""),
         (heal_6("torch.randn(n_in, n_hidden, requires_grad=True) / n_in**0.5"), "M17", "The result of a division is not a "
          "leaf, so its grad stays None. First scale the numbers, then ask for gradients.", "no leaf", ""),
-        (heal_6("torch.randn(n_in, n_hidden, requires_grad=True)"), "M40", LARGE, "large", "large"),
-        (heal_6("torch.rand(n_in, n_hidden, requires_grad=True)"), "M40", LARGE, "above zero", "large"),
+        (heal_6("torch.randn(n_in, n_hidden, requires_grad=True)"), "M40", LARGE, "large", ""),
+        (heal_6("(torch.rand(n_in, n_hidden) / n_in**0.5).requires_grad_()"), "M40", "All weights have the same sign, so all "
+         "hidden units rise and fall together, and with many inputs of one sign their sums are large. Draw numbers of both "
+         "signs.", "one sign", ""),
+        (heal_6("(torch.randn(n_in, n_hidden) / n_in).requires_grad_()"), "M40", "For many inputs these weights are too "
+         "small. A sum of n random numbers grows only like the square root of n. By what should they be divided, then?",
+         "no root", ""),
         (heal_6("(torch.randn(n_in, n_hidden) * 0.1).requires_grad_()"), "M40", "The size fits a hundred inputs, but it is the "
          "same for four inputs and for four hundred. How should it depend on their number?", "one size", ""),
         (heal_6("(torch.randn(n_in, n_hidden) * 1e-4).requires_grad_()"), "M40", "The weights are random but so small that "
@@ -645,16 +707,21 @@ TWO_GATES = (
 )
 
 
+PLACES = "Look at the places one by one: where x is positive, the upstream gradient passes unchanged; elsewhere it becomes 0."
+
+
 def probes_13_7(rng: np.random.Generator) -> Iterator[Probe]:
     x, w = numbers(rng, 4, 3), numbers(rng, 3, 2)
-    yield run("Cure7.apply(torch.tensor(x))", x=x).expect(np.maximum(x, 0))
+    yield run("Cure7.apply(torch.tensor(x))", x=x / 8).on("forward is right as it is given: relu.").expect(np.maximum(x / 8, 0))
     corner = np.array([1.5, 0.0, -2.0, 0.5])
-    yield run(GATE, x=corner, g=np.array([-3.0, 2.0, 5.0, 0.7])).expect(np.array([-3.0, 0.0, 0.0, 0.7]))
-    yield run(MATMUL_FIRST, x=x, w=w).expect(2 * np.maximum(x @ w, 0) @ w.T)
+    yield run(GATE, x=corner, g=np.array([-3.0, 2.0, 5.0, 0.7])).on(PLACES).expect(np.array([-3.0, 0.0, 0.0, 0.7]))
+    yield run(MATMUL_FIRST, x=x, w=w).on(PLACES).expect(2 * np.maximum(x @ w, 0) @ w.T)
     one, other, g = np.array([1.5, 0.0, -2.0, 0.5]), np.array([2.0, 1.0, 0.5, -1.0]), np.array([3.0, 2.0, -4.0, 2.5])
-    yield run(TWO_GATES, x=one, z=other, g=g).expect([g * [1, 0, 0, 1], g * [1, 1, 1, 0]])
-    yield run("x = torch.tensor(x)\nCure7.apply(x)\nx", x=corner).expect(corner)
-    yield run(GATE, x=np.array([1e-6, -1e-6]), g=np.array([3.0, 2.0])).expect(np.array([3.0, 0.0]))
+    yield run(TWO_GATES, x=one, z=other, g=g).on(PLACES).expect([g * [1, 0, 0, 1], g * [1, 1, 1, 0]])
+    same = GATE.replace("x.grad", "x.detach()")
+    after = run(same, x=corner, g=np.array([-3.0, 2.0, 5.0, 0.7])).expect(corner)
+    yield after.on("These are the numbers of x afterwards. forward and backward only read them.")
+    yield run(GATE, x=np.array([1e-6, -1e-6]), g=np.array([3.0, 2.0])).on(PLACES).expect(np.array([3.0, 0.0]))
 
 
 def heal_7(rule: str, *treatments: Treatment) -> Any:
