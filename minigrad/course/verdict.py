@@ -683,8 +683,11 @@ class Bench:
         seen = "" if origin and seen.startswith("All numbers") else seen
         told = bool(origin) or bool(re.search("sign|factor|rounded|times", seen))
         place = "" if not plain or re.search("wrong sign|Only its sign", seen) else self.in_its_place(answer, told)
-        if isinstance(answer, str) and not isinstance(self.truths[0], str):
+        texts = [isinstance(part, str) for part in (answer if isinstance(answer, list | tuple) else [answer])]
+        if any(texts) and not isinstance(self.truths[0], str) and not exercise.options:
             place = "Quotation marks make a text of it. Write the value itself, without them."
+            if texts == [True] and "error" in str(answer).lower():
+                place = "No error is raised here. Write the value."
         where = seen if re.match(r"The (first|second|third|fourth|fifth|sixth|seventh) |\d+ of", seen) else ""
         seen = "" if where or origin else seen
         return self.say("wrong", where or problem, origin or seen, place, got=got)
@@ -1090,7 +1093,8 @@ def value_trouble(exercise: Exercise, answer: Any, truth: Any) -> str:
             return f"That is {kind_of(answer)}; {same_sort} is asked for."
     problem = difference(answer, truth, exercise.rtol, exercise.atol, strict=False)
     # that nothing is there is the answer itself: not given away
-    return re.sub(r"(it gave|It gave) .*; None is asked for", "the value is not right", problem)
+    problem = re.sub(r"^It gave .*; None is asked for", "The value is not right", problem)
+    return re.sub(r"it gave .*; None is asked for", "the value is not right", problem)
 
 
 def failed(failure: Failure) -> str:
@@ -1505,6 +1509,9 @@ def is_this(wrong: Wrong, answer: Any, exercise: Exercise) -> bool:
             return bool(wrong.when(plain_value(answer)))
         except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
             return False
+    given, theirs = as_numbers(answer), as_numbers(wrong.answer)
+    if given is not None and theirs is not None and given.size == theirs.size == 1:  # with brackets or without
+        return bool(isclose(given.item(), theirs.item(), rtol=exercise.rtol, atol=exercise.atol))
     return difference(answer, wrong.answer, exercise.rtol, exercise.atol, strict=False) == ""
 
 

@@ -502,7 +502,7 @@ def test_a_prediction_is_locked_by_the_first_answer(capsys):
     assert "Your first answer stays locked in: [4, 9]. This one: [4, 6]." in out and "passed" in out
     record = progress_store.load()["5.0"]
     assert (record["answer"], record["right_at_first"], record["passed"]) == ("[4, 9]", False, True)
-    predict("5.0", [1, 1])
+    predict("5.0", [1, 2])
     assert "Something else happens. Run on and compare." in capsys.readouterr().out
     predict("5.0", object())
     assert "no plain value" in capsys.readouterr().out

@@ -1322,15 +1322,22 @@ EXERCISE_4_6 = program(
 
 # --- the predictions of the reading notebook ------------------------------------------------------------------
 
+def numbered(answer: Any) -> list[bool]:
+    """For None or a number, or a list of them, in each place: whether it is a number."""
+    return [] if any(isinstance(part, str | bool) for part in answer) else [part is not None for part in answer]
+
+
 PREDICTION_4_1A = prediction(
     "4.1a", [None, None], points=0,
     title="the gradients of y and of other",
     wrong=[
-        Wrong([1, 0], "M02", "A gradient of 1 passed through y, but is y a leaf? And None is not the same as 0."),
-        Wrong([1, None], "M02", "A gradient of 1 passed through y. Is y a leaf?"),
-        Wrong([[1, 1], None], "M02", "A gradient passed through y. Is y a leaf?"),
-        Wrong([None, 0], "M05", "No path leads from z to other. Does a gradient of 0 arrive there, or none at all?"),
         Wrong([0, 0], "M05", "y keeps no gradient, and none arrives at other. Is that the same as 0?"),
+        Wrong([1, 0], "M02", "A gradient passed through y, but is y a leaf? And which path leads from z to other?",
+              when=lambda answer: numbered(answer) == [True, True]),
+        Wrong([1, None], "M02", "A gradient passed through y. Is y a leaf?",
+              when=lambda answer: numbered(answer) == [True, False]),
+        Wrong([None, 0], "M05", "No path leads from z to other. Does a gradient arrive there, even one of 0?",
+              when=lambda answer: numbered(answer) == [False, True]),
     ],
 )  # fmt: skip
 
@@ -1340,6 +1347,8 @@ PREDICTION_4_2A = prediction(
     wrong=[
         Wrong([3, 3], "M01", "That is what the second pass computes. What was in x.grad before?"),
         Wrong([2, 2], "M01", "That is what the first pass computes. What does the second pass do?"),
+        Wrong([2, 3], "M01", "Each pass computes a derivative for both entries. What are the two numbers of the first pass?"),
+        Wrong([5, 10], "M06", "The derivatives of 2 * x and 3 * x do not depend on x. Which number arrives at each entry?"),
         Wrong([6, 6], "M22", "That is 2 times 3. Are the gradients of two passes multiplied?"),
     ],
 )  # fmt: skip
@@ -1359,7 +1368,9 @@ PREDICTION_4_3B = prediction(
     title="x + x, two passes",
     wrong=[
         Wrong([2, 2], "M01", "That is one pass. The second one works here, and adds."),
-        Wrong("error", "M10", "The derivative of a sum is 1, whatever x is. Does its rule need a saved number?"),
+        Wrong([1, 1], "M19", "x is used twice in x + x, and both uses send a contribution. And how many passes run?"),
+        Wrong("error", "M10", "The derivative of a sum is 1, whatever x is. Does its rule need a saved number?",
+              when=lambda answer: isinstance(answer, str) and "error" in answer.lower()),
     ],
 )  # fmt: skip
 
@@ -1381,6 +1392,7 @@ PREDICTION_4_4B = prediction(
     title="writing into a detached tensor",
     wrong=[
         Wrong([2, 3], "M12", "detach() cuts the history. Does it copy the numbers?"),
+        Wrong([100, 100], "", "Only d[0] gets a new value. Which entry of x is at the same place?"),
     ],
 )  # fmt: skip
 

@@ -691,6 +691,7 @@ PREDICTION_5_0 = prediction(
         Wrong([4, 9], "M06", "These are the squares themselves. How fast does each square change?"),
         Wrong([2, 3], "M06", "These are the entries of x. How fast does the square of each entry change?"),
         Wrong([10, 10], "M27", "You added the derivatives. Does x[0] change the square of x[1]?"),
+        Wrong([1, 1], "M23", "This is what the sum passes on to each square. By which derivative does the square multiply it?"),
         Wrong([13], "M03", "13 is z. The question is how fast z changes with each entry of x."),
         Wrong([10], "M27", "This is one number for two inputs. To which input does it belong?"),
     ],
@@ -712,6 +713,7 @@ PREDICTION_5_0B = prediction(
     wrong=[
         Wrong([2, 4, 6], "M30", "This is the gradient of the sum of the squares. What does the mean do in addition?"),
         Wrong([1, 4, 9], "M06", "These are the squares themselves. How fast does each square change?"),
+        Wrong([1 / 3, 2 / 3, 1], "M43", "This is a third of x. What is the derivative of x * x?"),
         Wrong([1 / 3, 1 / 3, 1 / 3], "M23", "This is what the mean passes on to each square. By which derivative does the "
               "square multiply it?"),
         Wrong([4], "M27", "This is one number for three inputs. How many partial derivatives does z have?"),
@@ -724,6 +726,7 @@ PREDICTION_5_1A = prediction(
     wrong=[
         Wrong([0, 3.5839], "M01", "This is the result of the second pass alone. What does x.grad contain already?"),
         Wrong([2.5403, 0], "M01", "This was there before. Does the second pass change nothing?"),
+        Wrong([1, 1], "M26", "These are the weights of the passes. Which row of the table belongs to each weight?"),
     ],
 )  # fmt: skip
 
@@ -756,6 +759,7 @@ PREDICTION_5_3A = prediction(
     wrong=[
         Wrong([1, 1], "M23", "This is what the sum passes on to each fraction. By which derivatives is it multiplied on the "
               "way to x?"),
+        Wrong([0.25, 0.75], "M43", "These are the fractions themselves. How fast does their sum change with x?"),
         Wrong([0.1875, -0.0625], "M25", "This is the gradient of the first fraction alone. The sum contains both."),
         Wrong([0.1875, 0.0625], "M25", "You took the derivative of each fraction for its own amount only. Each amount "
               "changes the other fraction too: what is the sum of each column of the Jacobian?"),

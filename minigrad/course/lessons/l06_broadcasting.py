@@ -663,6 +663,8 @@ PREDICTION_6_0 = prediction(
         Wrong([5, 7, 9], "M06", "These are the values of b. How fast does the total change when b[0] changes?"),
         Wrong([[1, 1, 1]] * 4, "M28", "This is the gradient of X + b. b itself has three entries.",
               name="a matrix of ones"),
+        Wrong([3, 3, 3], "M52", "b has three entries, and each is used in its own column. How many rows has this column?"),
+        Wrong([18, 22, 26], "M43", "These are the sums of the columns of X. How fast does the total change with b[0]?"),
         Wrong(12, "M27", "This is one number, but b has three entries."),
     ],
 )  # fmt: skip
@@ -676,6 +678,8 @@ PREDICTION_6_1A = prediction(
         Wrong([[11, 22, 33]], "M52", "You added down the columns. To which numbers was c[0] added: to a column or to a row?",
               name="column sums"),
         Wrong([[2], [20]], "M28", "You averaged. c[0] was used three times, and contributions are added."),
+        Wrong([[1], [10]], "M28", "c[0] was used three times, and this is the contribution of one use."),
+        Wrong([[3], [3]], "M23", "This counts the uses of each entry of c. Which upstream gradient belongs to each use?"),
         Wrong([66], "M28", "You added everything up. Each entry of c was used in its own row only."),
     ],
 )  # fmt: skip
@@ -700,6 +704,8 @@ PREDICTION_6_3A = prediction(
               name="transposed"),
         Wrong([[1, 1, 1], [1, 1, 1]], "M23", "These are the derivatives alone. The upstream gradient of the second sum is "
               "10.", name="ones"),
+        Wrong([[1, 2, 3], [40, 50, 60]], "M22", "You multiplied by x. How fast does a sum change with one of its entries?",
+              name="times x"),
         Wrong([1, 10], "M27", "This is the upstream gradient of the sums. x has six entries."),
         Wrong([[11, 11, 11], [11, 11, 11]], "M22", "Each entry went into only one of the two sums.",
               name="both"),
@@ -712,6 +718,7 @@ PREDICTION_6_3B = prediction(
     wrong=[
         Wrong(3, "M30", "There are three means. How many numbers went into each of them?"),
         Wrong(6, "M30", "Six is the number of all entries. How many numbers went into *one* of the means?"),
+        Wrong(0.5, "M30", "The upstream gradient is multiplied by 0.5. By which number is it divided, then?"),
         Wrong(1, "M30", "Then it would be a sum. If x[0, 0] changes, how fast does the mean of its column change?"),
     ],
 )  # fmt: skip
