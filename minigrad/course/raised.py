@@ -205,6 +205,7 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "The function calls itself, directly or through an operator such as +, with nothing smaller each time."
     ),
     r"AssertionError": ("assert raises an AssertionError when its condition is false."),
+    r"BdbQuit": ("breakpoint() waits for you to type, and nobody types while a check runs. Take the call out."),
     r"StopIteration": ("The iterator was at its end."),
 }
 
@@ -216,7 +217,7 @@ def explained(failure: Failure, program: str = "") -> str:
     seen = went_on(failure, program) if program and failure.line is None else ""
     if seen:
         return seen
-    if failure.text.startswith("raise"):
+    if failure.text.startswith("raise") and failure.type != "SystemExit":
         return "Your own line raises this. For this input, which of your conditions is true and should not be, or the reverse?"
     keyword = re.search(r"unexpected keyword argument '(\w+)'", failure.message)
     if keyword and re.search(rf"\b{keyword[1]}\s*=", failure.text):

@@ -604,9 +604,11 @@ class Bench:
                 return None
             if not same(answer, again, self.exercise.rtol, self.exercise.atol):
                 what = "This call" if probe.kind == "call" else "This program"
+                threads = any(isinstance(each, Failure) and "thread" in each.message for each in (answer, again))
+                thread = ", a thread that still runs" if threads else ""
                 return i, (
                     f"{what} gave {shown_answer(answer)} at first, and {shown_answer(again)} when it was asked again. "
-                    f"Does something remember the calls before: a name outside, a default list, chance?"
+                    f"Does something remember the calls before: a name outside, a default list, chance{thread}?"
                 )
         return None
 
