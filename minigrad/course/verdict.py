@@ -1512,7 +1512,7 @@ def is_this(wrong: Wrong, answer: Any, exercise: Exercise) -> bool:
         except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
             return False
     given, theirs = as_numbers(answer), as_numbers(wrong.answer)
-    if given is not None and theirs is not None and given.size == theirs.size == 1:  # with brackets or without
+    if given is not None and theirs is not None and not given.ndim and theirs.size == 1:  # with brackets or without
         return bool(isclose(given.item(), theirs.item(), rtol=exercise.rtol, atol=exercise.atol))
     return difference(answer, wrong.answer, exercise.rtol, exercise.atol, strict=False) == ""
 
