@@ -772,7 +772,7 @@ class Bench:
 
     def smallest(self, failing: list[int], problems: list[str]) -> tuple[Probe, Any, Any, str]:
         """A failing probe that no simplification makes smaller, with answer, truth and problem."""
-        at = min(failing, key=lambda i: (nearly_right(problems[i]), weight(self.probes[i]), i))
+        at = min(failing, key=lambda i: (nearly_right(problems[i]), self.probes[i].about != "", weight(self.probes[i]), i))
         best = (self.probes[at], self.answers[at], self.truths[at], problems[at])
         if isinstance(best[2], Raises):
             return best

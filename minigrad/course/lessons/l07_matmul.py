@@ -321,6 +321,14 @@ def first_term_in_dw(G: Array, X: Array, k: int, j: int) -> Any:
     return X[0, k] * G[0, j]
 
 
+def product_of_sums(G: Array, W: Array, i: int, k: int) -> Any:
+    return np.sum(G[i]) * np.sum(W[k])
+
+
+def product_of_sums_in_dw(G: Array, X: Array, k: int, j: int) -> Any:
+    return np.sum(X[:, k]) * np.sum(G[:, j])
+
+
 def all_rows(G: Array, W: Array, i: int, k: int) -> Any:
     return sum(G[n, j] * W[k, j] for n in range(G.shape[0]) for j in range(G.shape[1]))
 
@@ -364,6 +372,9 @@ EXERCISE_7_3 = function(
               "left. What does the chain rule do where paths meet?", name="last term"),
         Wrong(entries(all_rows, all_columns), "M22", "You sum over two indices. X[i, k] changes one row of the product, and "
               "W[k, j] changes one column. Which index has to stay fixed?", name="two letters"),
+        Wrong(entries(product_of_sums, product_of_sums_in_dw), "M22", "You add up first, and multiply the two sums. Each path "
+              "has a product of its own: its upstream gradient times its factor. What do you add then?",
+              name="product of sums"),
         Wrong(entries(mean_of_terms, mean_of_terms_in_dw), "M28", "Your answer is the mean of the terms. Each term is the "
               "contribution of one path. What does the chain rule do where paths meet?", name="mean"),
         Wrong(entries(engine_dx, engine_dw), "", "This is the answer of the engine. The exercise asks for two sums that "
@@ -429,6 +440,22 @@ def matrix_for_each_example(G: Array, X: Array, W: Array) -> Pair:
     return G @ W.T, np.swapaxes(X, 1, 2) @ G
 
 
+def reversed_and_not_summed(G: Array, X: Array, W: Array) -> Pair:
+    return G @ W.T, X.T @ G
+
+
+def first_example(G: Array, X: Array, W: Array) -> Pair:
+    return G @ W.T, X[0].T @ G[0]
+
+
+def folded_by_reshape(G: Array, X: Array, W: Array) -> Pair:
+    return G @ W.T, X.reshape(X.shape[-1], -1) @ G.reshape(-1, G.shape[-1])
+
+
+def dotted(G: Array, X: Array, W: Array) -> Pair:
+    return G @ W.T, np.dot(np.swapaxes(X, 1, 2), G).sum(axis=0)
+
+
 def averaged(G: Array, X: Array, W: Array) -> Pair:
     return G @ W.T, (np.swapaxes(X, 1, 2) @ G).mean(axis=0)
 
@@ -476,6 +503,14 @@ def vector_stretched(g: Array, x: Array, W: Array) -> Pair:
     return (W * g).sum(axis=1), x[:, None] * g
 
 
+REVERSED = (
+    "With three axes, X.T reverses *all* of them: (2, 4, 3) becomes (3, 4, 2). Which two axes should be swapped, and what "
+    "happens to the contributions then?"
+)
+RESHAPED = (
+    "reshape gives the right shape, but it leaves the numbers in their old order. Which function swaps two axes?"
+)
+
 EXERCISE_7_4 = function(
     "7.4", ("batch_backward", "vector_backward"),
     why="The whole batch uses one W, so dL/dW is summed over the batch; for a single vector it is an outer product.",
@@ -485,8 +520,12 @@ EXERCISE_7_4 = function(
     probes=probes_7_4,
     prelude=ENGINE_OFF,
     wrong=[
-        Wrong(pair_of(reversed_axes, vector_outer), "M29", "With three axes, X.T reverses *all* of them: (2, 4, 3) becomes "
-              "(3, 4, 2). Which two axes should be swapped?", name="T on three axes"),
+        Wrong(pair_of(reversed_axes, vector_outer), "M29", REVERSED, name="T on three axes", alike="T"),
+        Wrong(pair_of(reversed_and_not_summed, vector_outer), "M29", REVERSED, name="T on three axes, no sum", alike="T"),
+        Wrong(pair_of(dotted, vector_outer), "M29", "With three axes, np.dot multiplies each matrix of one array by *every* "
+              "matrix of the other. Which operator goes through the batch, matrix by matrix?", name="np.dot"),
+        Wrong(pair_of(first_example, vector_outer), "M22", "Your dW holds the contribution of the first example only. Which "
+              "other examples used W?", name="first example"),
         Wrong(pair_of(matrix_for_each_example, vector_outer), "M28", "Your dW holds one matrix for each example of the "
               "batch, but all examples use the same W. What happens to their contributions?", name="dW not summed"),
         Wrong(pair_of(averaged, vector_outer), "M28", "Your dW is a mean over the batch. Each example sends W a "
@@ -503,8 +542,8 @@ EXERCISE_7_4 = function(
               "transpose. x[k] was multiplied by the numbers in row k of W. Which product uses the rows of W?",
               name="vector without transpose"),
         Wrong(pair_of(lambda G, X, W: (G @ W.T, (X.reshape(len(X), X.shape[2], -1) @ G).sum(axis=0)), vector_outer), "M42",
-              "reshape gives each example the right shape, but it leaves its numbers in their old order. Which function "
-              "swaps two axes?", name="reshape"),
+              RESHAPED, name="reshape", alike="reshape"),
+        Wrong(pair_of(folded_by_reshape, vector_outer), "M42", RESHAPED, name="one reshape", alike="reshape"),
         Wrong(pair_of(by_engine, by_engine), "", "This is the answer of the engine. The exercise asks for two rules that "
               "work when the engine is switched off. Which index sum does each of them compute?", name="engine"),
     ],

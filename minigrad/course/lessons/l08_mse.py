@@ -150,6 +150,10 @@ def total(p: Array, t: Array) -> Any:
     return np.sum((p - t) ** 2)
 
 
+def half_of_the_sum(p: Array, t: Array) -> Any:
+    return np.sum((p - t) ** 2) / 2
+
+
 def root(p: Array, t: Array) -> Any:
     return np.sqrt(np.mean((p - t) ** 2))
 
@@ -180,8 +184,9 @@ EXERCISE_8_1 = function(
               "mean. Over how many numbers?", name="no mean"),
         Wrong(both(times(lambda g, p: 2 * g / len(p))), "M30", "You divide by the number of rows. By which number does "
               "np.mean divide for a (3, 2) matrix?", name="rows"),
-        Wrong(both(times(lambda g, p: -2 * g / p.size)), "M30", "Your gradients have the wrong sign. If a prediction is "
-              "too high and you raise it, does the loss rise or fall?", name="sign"),
+        Wrong(both(times(lambda g, p: -2 * g / p.size)), "M30", "Your gradient of p has the wrong sign, and so has that of "
+              "t. If a prediction is too high and you raise it, does the loss rise or fall? And which gradient comes first?",
+              name="sign"),
         Wrong(both(times(lambda g, p: 2 / p.size)), "M23", "Your answer does not depend on g. g is the upstream gradient "
               "of the loss. What does a node do with its upstream gradient?", name="no upstream"),
         Wrong(both(same_sign), "M30", "The target has the same gradient as the prediction. When both grow by 0.001, how "
@@ -191,6 +196,9 @@ EXERCISE_8_1 = function(
         Wrong(both(squares), "M43", "You returned the squares themselves. How fast does a square grow?"),
         Wrong(both(mse_backward, total), "M30", "Your mse is the sum of the squares. What does the M in its name mean?",
               name="sum"),
+        Wrong(both(times(lambda g, p: g), half_of_the_sum), "M30", "Your loss is half of the sum of the squares. Its gradient "
+              "is the plain error, but a mean divides by the number of elements. What is left of the 2 then?",
+              name="half sum"),
         Wrong(both(mse_backward, root), "", "Your mse takes a square root at the end. The result is another loss, with "
               "other derivatives. Which three steps does the name of this loss describe?", name="root"),
         Wrong(both(mse_backward, absolute), "", "Your mse is the mean of the absolute errors. What happens to each error "
@@ -275,6 +283,18 @@ def other_way(pred: Array, target: Array) -> Any:
     return target[:, None] - pred
 
 
+def rows_added(pred: Array, target: Array) -> Any:
+    return (pred - target).sum(axis=1, keepdims=True)
+
+
+def columns_added(pred: Array, target: Array) -> Any:
+    return (pred - target).sum(axis=0)
+
+
+ADDED = (
+    "The difference of these shapes holds every prediction minus every target, and you add up its rows or its columns. "
+    "Which single target belongs to each prediction?"
+)
 FLAT = (
     "The numbers are right, but their shape is (N,). The axis of size 1 that pred has is missing. Which shape do you "
     "have to give to target, and when?"
@@ -299,6 +319,8 @@ EXERCISE_8_2 = function(
         Wrong(row, "M31", "The numbers are right, but they form a row, (1, N). pred has one row for each example. Which of "
               "the two arrays should change its shape?"),
         Wrong(diagonal, "M31", FLAT, alike="flat"),
+        Wrong(rows_added, "M31", ADDED, alike="added"),
+        Wrong(columns_added, "M31", ADDED, alike="added"),
         Wrong(mean_target, "M31", "You compare each prediction with the mean of all targets. Which target belongs to row "
               "2?"),
         Wrong(other_way, "M30", "You computed target minus prediction, so the sign is wrong. Should the error be positive "
@@ -360,6 +382,28 @@ def descent(
         return w, b
 
     return fit
+
+
+def b_then_w(x: Array, y: Array, lr: float, steps: int) -> Pair:
+    w = b = 0.0
+    for _ in range(steps):
+        b -= lr * 2 * float(np.mean(w * x + b - y))
+        w -= lr * 2 * float(np.mean((w * x + b - y) * x))
+    return w, b
+
+
+def product_of_means(x: Array, y: Array, lr: float, steps: int) -> Pair:
+    w = b = 0.0
+    for _ in range(steps):
+        error = float(np.mean(w * x + b - y))
+        w, b = w - lr * 2 * error * float(np.mean(x)), b - lr * 2 * error
+    return w, b
+
+
+ONE_AFTER_THE_OTHER = (
+    "One of your gradients is computed after the other parameter has already changed. Both gradients belong to the same "
+    "line. In which order do you compute and change them?"
+)
 
 
 def until_good_enough(x: Array, y: Array, lr: float, steps: int) -> Pair:
@@ -431,8 +475,13 @@ EXERCISE_8_3 = function(
               "again. What has to be computed again after w and b have changed?", name="old errors"),
         Wrong(descent(keep=True), "M01", "The first step is right. From the second step on, you add the old gradient to "
               "the new one. Where do you compute dw and db, and do you begin again at 0?", name="kept gradient"),
-        Wrong(descent(one_after_the_other=True), "", "Your gradient of b uses a w that has already changed. Both gradients "
-              "belong to the same line. In which order do you compute and change them?", name="one after the other"),
+        Wrong(descent(one_after_the_other=True), "", ONE_AFTER_THE_OTHER, name="one after the other", alike="one by one"),
+        Wrong(b_then_w, "", ONE_AFTER_THE_OTHER, alike="one by one"),
+        Wrong(product_of_means, "", "You multiply the mean of the errors by the mean of x. Each error has an x of its own: "
+              "what comes first, the product or the mean?"),
+        Wrong(descent(factor=lambda x: 1.0), "M30", "Your gradients are the plain sums of error * x and of the errors. The "
+              "loss is a mean of squares. Which factor comes from the square, and which divisor from the mean?",
+              name="plain sums"),
         Wrong(descent(factor=lambda x: 2.0), "M30", "Your steps are too long. They would be right if the loss were a sum, "
               "but it is a mean. Over how many points?", name="no mean"),
         Wrong(descent(factor=lambda x: 1 / len(x)), "M30", "Your steps are half as long as they should be. Which factor "
@@ -472,32 +521,41 @@ EXERCISE_8_3 = function(
 # Here the numbers are not in the student's process: a loss is the number of a place outside, where the living are counted.
 LOSS = """
 class Loss:
-    most = None
+    alive = most = 0
 
-    def __init__(self, place, history=()):
-        self.place, self.history = place, history
+    def __init__(self, number, history=()):
+        self.place, self.history = outside("make", number), history
+
+    @property
+    def number(self):
+        return outside("item", self.place)
 
     def __del__(self):
         outside("free", self.place)
 
     def __add__(self, other):
         if isinstance(other, Loss):
-            return Loss(outside("add", self.place, other.place, 0.0), (self, other))
-        return Loss(outside("add", self.place, None, other), (self,))
+            return at(outside("add", self.place, other.place, 0.0), (self, other))
+        return at(outside("add", self.place, None, other), (self, other))
 
     __radd__ = __add__
 
     def __truediv__(self, n):
-        return Loss(outside("divide", self.place, n), (self,))
+        return at(outside("divide", self.place, n), (self,))
 
     def item(self):
         return outside("item", self.place)
 
     __float__ = item
 
+def at(place, history=()):
+    loss = Loss.__new__(Loss)
+    loss.place, loss.history = place, history
+    return loss
+
 def training(numbers):
     while (place := outside("next")) is not None:
-        yield Loss(place)
+        yield at(place)
 """
 
 AVERAGE = "result = average(training(numbers))\nresult"
@@ -508,7 +566,7 @@ AT_MOST = 3  # losses that may live at the same time: fewer are not noticed
 class Losses(Outside):
     """The numbers of a training run, and those computed from them; a number lives while anything made from it does."""
 
-    methods = ("next", "free", "add", "divide", "item")
+    methods = ("make", "next", "free", "add", "divide", "item")
 
     def __init__(self, numbers: Any) -> None:
         self.coming, self.count = iter(list(numbers)), len(list(numbers))
@@ -527,6 +585,9 @@ class Losses(Outside):
             waiting += more
         self.most = max(self.most, len(living))
         return place
+
+    def make(self, number: float) -> int:
+        return self.new(number)
 
     def next(self) -> int | None:
         number = next(self.coming, None)
@@ -634,6 +695,35 @@ def halves(losses: Any) -> Any:
     return mean
 
 
+def halves_from_zero(losses: Any) -> Any:
+    mean = 0.0
+    for loss in losses:
+        mean = (mean + loss.item()) / 2
+    return mean
+
+
+def counts_first(losses: Any) -> Any:
+    n = sum(1 for _ in losses)
+    return sum(loss.item() for loss in losses) / n
+
+
+def counts_afterwards(losses: Any) -> Any:
+    total_loss = sum(loss.item() for loss in losses)
+    return total_loss / sum(1 for _ in losses)
+
+
+def divides_too_early(losses: Any) -> Any:
+    return sum(loss.item() / n for n, loss in enumerate(losses, 1))
+
+
+HALVES = (
+    "In your average, the last loss counts one half and the first ones count almost nothing. How much should each of N "
+    "numbers count?"
+)
+ONCE = (
+    "Nothing is left to add or to count: you can go through losses only once, and a second loop finds it empty. Can you add "
+    "and count in the same loop?"
+)
 # A history and a list keep the same objects alive: no probe can tell the two apart.
 STILL_ALIVE = (
     "The number is right, but all losses stay alive until the end: a list holds them, or the history of a sum does. (del "
@@ -656,8 +746,14 @@ EXERCISE_8_4 = program(
         Wrong(keeps_a_list, "M18", STILL_ALIVE, alike="still alive"),
         Wrong(last_only, "M19", "You return the last loss alone. Where do you add up the losses?"),
         Wrong(never_divides, "M30", "You return the sum of all losses. By which number does an average divide?"),
-        Wrong(halves, "M43", "In your average, the last loss counts one half and the first ones count almost nothing. How "
-              "much should each of N numbers count?"),
+        Wrong(halves, "M43", HALVES, alike="halves"),
+        Wrong(halves_from_zero, "M43", HALVES, alike="halves"),
+        Wrong(counts_first, "", ONCE, alike="once"),
+        Wrong(counts_afterwards, "", ONCE, alike="once"),
+        Wrong(divides_too_early, "M30", "You divide each loss by the number of losses so far. An average divides the whole "
+              "sum, once. When do you know by which number?"),
+        Wrong(lambda losses: sum(loss.item() for loss in losses) / 3, "M30", "You divide by 3, however many losses come. Which "
+              "number should your loop count?", name="three"),
     ],
     alternatives=[adds_numbers, list_of_numbers, running_mean, lambda losses: float(np.mean([float(x) for x in losses]))],
     hints=[
@@ -678,21 +774,29 @@ def on_one_batch(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
 
 # Which parts were asked about: part_gradient is watched where accumulate looks it up.
 PARTS = """
-def parts_asked(x, y, w, sizes):
+def parts_asked(sizes):
+    import numpy as np
+
     asked, given = [], part_gradient
+    x, y = np.array([1.0, 2.0, 3.0, 5.0, 8.0, 9.0]), np.array([2.0, 5.0, 4.0, 9.0, 12.0, 17.0])
     home = getattr(accumulate, "__globals__", None) or type(accumulate).__call__.__globals__
 
     def watched(x, y, w):
-        asked.append(len(x))
+        asked.append(np.ravel(x).tolist())
         return given(x, y, w)
 
     home["part_gradient"] = watched
     try:
-        accumulate(x, y, w, sizes)
+        accumulate(x, y, 0.7, sizes)
     finally:
         home["part_gradient"] = given
-    return asked
+    parts = {each: n for n, part in enumerate(sorted(asked)) for each in part}
+    return {"calls": len(asked), "part of each example": [parts.get(each, -1) for each in x.tolist()]}
 """
+IN_ORDER = (
+    "part_gradient is to be called once for each part, and the parts are cut in order: with [2, 3, 1], the first two "
+    "examples are part 0, the next three are part 1, and the last one is part 2."
+)
 
 
 def probes_8_5(rng: np.random.Generator) -> Iterator[Probe]:
@@ -701,7 +805,7 @@ def probes_8_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 7), numbers(rng, 7), -1.3, [4, 2, 1])
     yield call(numbers(rng, 5), numbers(rng, 5), 2.0, [5])
     yield call(numbers(rng, 6), numbers(rng, 6), 1.7, [1, 5])
-    yield run("parts_asked(x, y, 0.7, [4, 2, 1])", x=numbers(rng, 7), y=numbers(rng, 7)).expect([4, 2, 1]).show()
+    yield run("parts_asked([2, 3, 1])").expect({"calls": 3, "part of each example": [0, 0, 1, 1, 1, 2]}).on(IN_ORDER).show()
 
 
 def part_gradient(x: Array, y: Array, w: float) -> Any:
@@ -739,6 +843,10 @@ def one_at_a_time(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
     return sum(part_gradient(x[i : i + 1], y[i : i + 1], w) for i in range(len(x))) / len(x)
 
 
+def from_the_end(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
+    return in_parts(lambda n, all, parts: n / all)(x[::-1], y[::-1], w, sizes)
+
+
 def sum_then_divide(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
     grad, start = 0.0, 0
     for size in sizes:
@@ -767,6 +875,10 @@ EXERCISE_8_5 = function(
               name="cleared between parts"),
         Wrong(in_parts(lambda n, all, parts: 1 / all), "M50", "You divide by the number of examples, but the gradient of "
               "each part is already a mean. What turns a mean back into a sum?", name="divided twice"),
+        Wrong(in_parts(lambda n, all, parts: 1 / n), "M50", "You divide the gradient of each part by the size of the part, but "
+              "it is already a mean over the part. What turns a mean back into a sum?", name="divided by the size"),
+        Wrong(from_the_end, "M50", "The number is right, but your parts have their sizes in reverse: the last size belongs "
+              "to your first examples. With [4, 2, 1], which examples belong to the first part?"),
         Wrong(in_parts(lambda n, all, parts: float(n)), "M50", "You multiply each part by its size, and never divide. The "
               "result is the gradient of a sum of squares. What makes a mean of it?", name="sum"),
         Wrong(all_at_once, "M50", "The number is right, but you gave all data to part_gradient at once. Parts are used "
