@@ -45,6 +45,7 @@ ALONE: dict[str, Callable[[Array], Any]] = {  # what is often done to one input 
     "np.sqrt({})": np.sqrt,
     "np.exp({})": np.exp,
     "np.tanh({})": np.tanh,
+    "np.sinh({})": np.sinh,
     "np.round({})": np.round,
     "int({})": lambda v: None if v.ndim else np.trunc(v),
 }

@@ -32,6 +32,17 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "This function is called with fewer inputs than it asks for. From where does it get what is missing?"
     ),
     r"TypeError: .*unexpected keyword": ("The input has another name in your function than in the call."),
+    r"TypeError: unsupported operand type\(s\) for \^": ("In Python ^ is no power. Which sign is?"),
+    r"TypeError: '[<>]=?' not supported between": (
+        "sorted, min and max compare what they are given, and these objects have no larger or smaller one. What is to decide?"
+    ),
+    r"IndexError: (tuple|list) index out of range": (
+        "This tuple or list is shorter than that, or empty: what does it hold, and how many, for this input?"
+    ),
+    r"UnboundLocalError": (
+        "This name is stored somewhere in this function, so here it is a variable of the function, and has no value yet. Is it "
+        "the name of a function as well?"
+    ),
     r"TypeError: unsupported operand .*(function|method)": (
         "One of the two is a function, and not what it gives. Are brackets missing after its name?"
     ),

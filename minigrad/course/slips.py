@@ -345,7 +345,8 @@ def of_assignment(
         target: Any = old.targets[0]
         negative = isinstance(old.value, ast.UnaryOp) and isinstance(old.value.op, ast.USub)
         value = old.value.operand if isinstance(old.value, ast.UnaryOp) and negative else old.value
-        for other in (ast.Add, ast.Sub) if not switch(value) else ():
+        nothing = isinstance(value, ast.Constant) and (not value.value or negative)  # 0 added; a sign is the sign's
+        for other in (ast.Add, ast.Sub) if not switch(value) and not nothing else ():
             new = ast.AugAssign(target, other(), value)
             yield Edit("accumulate", owner, field, index, new, old, f"{other} {type(target)}")
 
@@ -404,8 +405,14 @@ def over_the_edge(
         return type(block)(**fields)
 
     body = block.body
-    if len(body) > 1:
+    each = {n.id for n in ast.walk(block.target) if isinstance(n, ast.Name)} if isinstance(block, ast.For) else set()
+
+    def leaves(line: Any) -> bool:
+        return len(body) > 1 and not each & {n.id for n in ast.walk(line) if isinstance(n, ast.Name)}
+
+    if leaves(body[-1]):
         yield instead("place", [*before, with_body(body[:-1]), body[-1], *after], body[-1])
+    if leaves(body[0]):
         yield instead("place", [*before, body[0], with_body(body[1:]), *after], body[0])
     if after:
         yield instead("place", [*before, with_body([*body, after[0]]), *after[1:]], after[0])

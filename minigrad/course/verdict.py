@@ -283,17 +283,22 @@ class Bench:
         lines = []
         likely = self.likely(failing) if wrong is None and noticed is None else {}
         if noticed is not None:
-            lines = [problem, noticed[1]]
+            lines = ["" if probe.words else problem, noticed[1]]
         elif likely:
             probe, answer, truth, problem = self.smallest(list(likely), problems)
             lines = [problem, *dict.fromkeys(likely.values())]
+        elif wrong is None and (shown := self.shown_by(failing)):
+            first, said = shown
+            probe, answer, truth = self.probes[first], self.answers[first], self.truths[first]
+            lines = [said, *self.slip(failing, probe.name)]
         elif wrong is None:
             probe, answer, truth, problem, seen = self.unknown(failing, problems)
             lines = [problem, *self.causes(failing, probe, answer, truth, seen)]
         elif isinstance(answer, Failure) or problem.startswith("It "):
             lines = [problem]
         # Without a word about the cause, what is right for this one question says more than that something is wrong.
-        told = probe.shown or (wrong is None and noticed is None and len([line for line in lines if line]) < 2)
+        nameless = wrong is None and noticed is None and not probe.words
+        told = probe.shown or (nameless and len([line for line in lines if line]) < 2)
         parts = {"blank": "", "hole": "A part of "}
         left = [f"{parts[state]}{name}" for name, state in self.states.items() if state in parts]
         if left:
@@ -312,11 +317,27 @@ class Bench:
             misconception=wrong.misconception if wrong else "", mistake=wrong.id if wrong else "",
         )  # fmt: skip
 
+    def shown_by(self, failing: list[int]) -> tuple[int, str] | None:
+        """The first question whose answer shows what went wrong, and the words for it."""
+        for i in failing:
+            words = self.probes[i].words
+            if words is not None and not isinstance(self.answers[i], Failure):
+                try:
+                    if said := words(plain_value(self.answers[i])):
+                        return i, said
+                except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+                    continue  # an answer of another form
+        return None
+
     def causes(self, failing: list[int], probe: Probe, answer: Any, truth: Any, seen: str) -> list[str]:
         """What is behind a mistake that is in no catalogue: the most certain sentence first, then at most one more (one for
         each function that has a slip). A vague one is not said where a sharper one is known."""
         raised = isinstance(answer, Failure) and answer.kind == "raised" and not isinstance(truth, Raises)
         error = explained(answer, probe.code) if raised else ""
+        names = [name.rpartition(".")[2] for name in self.exercise.names if raised]
+        own = [name for name in names if hasattr(np, name) and re.search(rf"(?<![\w.]){name}\(", answer.text or "")]
+        if own:
+            error = f"This line calls your own {own[0]} again. Is the function of a module meant, of math or np?"
         stopped = bool(error) or (raised and answer.line is not None)
         alone = not stopped and all(self.probes[i].about for i in failing)  # else it is not what this program asks for
         about = probe.about if alone else ""
@@ -608,7 +629,8 @@ class Bench:
                 thread = ", a thread that still runs" if threads else ""
                 return i, (
                     f"{what} gave {shown_answer(answer)} at first, and {shown_answer(again)} when it was asked again. "
-                    f"Does something remember the calls before: a name outside, a default list, chance{thread}?"
+                    "Does something remember the calls before: a name outside, a default list, chance, the order of a "
+                    f"set{thread}?"
                 )
         return None
 
@@ -1450,6 +1472,8 @@ def alike(exercise: Exercise, probe: Probe, answer: Any, theirs: Any) -> bool:
     """True if two answers are the same; an error that is asked for may be put in any words that are right."""
     if same(answer, theirs, exercise.rtol, exercise.atol):
         return True
+    if probe.words and probe.view and not isinstance(answer, Failure) and not isinstance(theirs, Failure):
+        return True  # what it says is about this answer alone; the mistake is the same if all else is
     words = exercise.words_of_errors
     if not words or not isinstance(answer, Failure) or not isinstance(theirs, Failure):
         return False

@@ -254,6 +254,9 @@ class Server:
         except LookupMissing:
             own = [n for n in self.namespace if type(n) is str and not n.startswith("_")]
             wanted = name.split(".")[0]
+            owner = name.rpartition(".")[0]
+            if isinstance(self.namespace.get(owner), type):  # the class is there, and the method is not
+                own, wanted = [f"{owner}.{n}" for n in vars(self.namespace[owner]) if not n.startswith("__")], name
             alike = [n for n in own if n.lower() == wanted.lower()]
             near = alike[:2] or difflib.get_close_matches(wanted, own, n=2, cutoff=0.75)
             return {"state": "missing", "type": "", "near": [n for n in near if n != name.split(".")[0]]}

@@ -52,7 +52,8 @@ ADD_AGAIN = (
 ADD_TWO = "a, b = Value(a), Value(b)\nc = a + b\nd = b + b\nc.grad = g\nc._backward()\n[a.grad, b.grad, d.grad]"
 ADD_SELF = "x = Value(x)\nc = x + x\nx.grad = g\n[len(c.parents), c.parents[0].grad, c.data, x.data]"
 ADD_ALONE = "a, b = Value(a), Value(b)\nc = a + b\nd = c + a\nd.grad = g\nd._backward()\n[a.grad, b.grad, c.grad]"
-ADD_PARENTS = "a, b = Value(a), Value(b)\nc = a + b\n[p.data for p in c.parents] + [c.op]"
+ADD_PARENTS = "a, b = Value(a), Value(b)\nc = a + b\n[*(p.data for p in c.parents), c.op]"
+LINKS = 'c.parents holds both inputs, (self, other), and c.op is the sign of the operation: "{}".'
 
 
 def probes_3_1(rng: np.random.Generator) -> Iterator[Probe]:
@@ -71,7 +72,7 @@ def probes_3_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ADD_ALONE, a=a, b=b, g=g).expect([g, 0.0, g])
     yield run(ADD, a=-a, b=2.5, g=1000.0).expect([2.5 - a, 1000.0, 1000.0])
     yield run(ADD_QUIET, a=a, b=b).expect([0.0, 0.0, 0.0])
-    yield run(ADD_PARENTS, a=a, b=b).expect([a, b, "+"])
+    yield run(ADD_PARENTS, a=a, b=b).expect([a, b, "+"]).on(LINKS.format("+"))
 
 
 def add_overwrites(self: Any, other: Any) -> Any:
@@ -284,8 +285,8 @@ def add_in_a_loop(self: Any, other: Any) -> Any:
 
 # No probe tells these two apart: a push that c does not have, and one that passes on the 0 it read too early.
 NOTHING_BACK = (
-    "The value is right, but no gradient reaches the inputs. Is your inner function stored in out._backward? And does "
-    "it read out.grad when it runs, or was out.grad read earlier, when it was still 0?"
+    "The value is right, but no gradient reaches the inputs. Is your inner function stored in out._backward? Does it read "
+    "out.grad when it runs, or was out.grad read earlier, when it was still 0? And does it add to .grad of both inputs?"
 )
 
 EXERCISE_3_1 = program(
@@ -383,7 +384,7 @@ def probes_3_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(MUL, a=-2.5, b=0.7, g=1000.0).expect([-1.75, 700.0, -2500.0])
     yield run(MUL, a=1.3, b=-70.0, g=g).expect([-91.0, -70 * g, 1.3 * g])
     yield run(MUL_QUIET, a=a, b=b).expect([0.0, 0.0, 0.0])
-    yield run(MUL_PARENTS, a=a, b=b).expect([a, b, "*"])
+    yield run(MUL_PARENTS, a=a, b=b).expect([a, b, "*"]).on(LINKS.format("*"))
 
 
 def mul_same_overwrites(self: Any, other: Any) -> Any:
@@ -642,8 +643,10 @@ def probes_3_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TANH, n=0.0, g=g).expect([0.0, g])
     yield run(TANH_TWICE, n=n, g=g).expect(10 + right(n, g)[1])
     yield run(TANH, n=-4.0, g=-1000.0).expect(right(-4.0, -1000.0))
-    yield run(TANH_AGAIN, n=n, g=g).expect([2 * right(n, g)[1], g, n])
-    yield run(TANH_LINKS, n=n, g=g).expect([1, g, 0.0, "tanh"])
+    yield run(TANH_AGAIN, n=n, g=g).expect([2 * right(n, g)[1], g, n]).on(
+        "tanh makes a new value. n.data stays as it was, and so does the upstream gradient t.grad."
+    )
+    yield run(TANH_LINKS, n=n, g=g).expect([1, g, 0.0, "tanh"]).on('t.parents holds n alone, as (self,), and t.op is "tanh".')
 
 
 def bent(slope: Callable[[float, float, float], float], name: str) -> Callable[[Any], Any]:
@@ -659,6 +662,15 @@ def bent(slope: Callable[[float, float, float], float], name: str) -> Callable[[
 
     method.__name__ = name
     return method
+
+
+def of_half(self: Any) -> Any:
+    t = math.tanh(self.data / 2)
+
+    def push(out: Any) -> None:
+        self.grad += (1 - t * t) * out.grad
+
+    return made(self, None, t, "tanh", push)
 
 
 def tanh_overwrites(self: Any) -> Any:
@@ -754,6 +766,13 @@ EXERCISE_3_3 = program(
               "derivative at -0.7 must be the same as at 0.7: is yours?"),
         Wrong(bent(lambda x, t, g: 1 - t * t + g, "adds_upstream"), "M22", "You added the local derivative and the "
               "upstream gradient. What does the chain rule do with two derivatives along a path?"),
+        Wrong(bent(lambda x, t, g: t * t * g, "square_alone"), "M43", "You passed on t**2 times the upstream gradient. At 0, "
+              "where tanh is steepest, that is 0. What is still to be done to t**2?"),
+        Wrong(bent(lambda x, t, g: t * (1 - t) * g, "like_the_sigmoid"), "M29", "t * (1 - t) is the derivative of the sigmoid, "
+              "and tanh is another curve. Which derivative does the task give for tanh?"),
+        Wrong(bent(lambda x, t, g: g / math.cosh(x), "cosh_not_squared"), "M43", "You divided by the cosh of n. The derivative "
+              "of tanh is 1 over the *square* of it. Which formula does the task give?"),
+        Wrong(of_half, "M43", "t.data is tanh of n / 2. In the formula with exponentials, what stands in each exponent?"),
         Wrong(tanh_overwrites, "M19", "What was in n.grad before is gone. What if n is used by another operation too?"),
         Wrong(bent(measured, "measured"), "M44", "Your gradient is close, but not exact: you measured the derivative with "
               "a small step. No step is needed: which number that you already have is enough?"),
@@ -768,7 +787,7 @@ EXERCISE_3_3 = program(
         Wrong(tanh_held_early, "M19", "You stored the gradient of n when tanh was computed, and you add to this stored "
               "number. Other operations may have added to it since. When should .grad be read?"),
         Wrong(tanh_forgotten, "", "The value is right, but no gradient reaches n. Is your inner function stored in "
-              "out._backward, and does it read out.grad when it runs?"),
+              "out._backward, does it read out.grad when it runs, and does it add to n.grad?"),
         Wrong(tanh_returns_nothing, "", "n.tanh() is None. You made a new Value but did not return it. Which statement "
               "does that?"),
         Wrong(tanh_without_name, "", "The numbers are right, but the name of the operation is missing. Which op does the "
@@ -857,11 +876,38 @@ DEEP = (
     "x = y = Value(1.0)\nfor _ in range(4000):\n    y = plus(y, x)\n"
     "with recursion_kept_short():\n    order = topological_order(y)\nlen(order)"
 )
+FOUR = "a, b = Value(a), Value(b)\nc = plus(a, b)\nd = times(c, a)\ne = plus(c, d)\ny = plus(e, c)\n"
+IN_FOUR = "For c = a + b, d = c * a, e = c + d and y = e + c, "
+PARENTS = {"a": "", "b": "", "c": "ab", "d": "ac", "e": "cd", "y": "ce"}
+LISTED = (
+    FOUR + "names = {a: 'a', b: 'b', c: 'c', d: 'd', e: 'e', y: 'y'}\n"
+    "[names.get(v, 'another object') for v in topological_order(y)]"
+)
+
+
+def flaw(order: list[str]) -> str:
+    """What is wrong with an order of the values in LISTED."""
+    if not order:
+        return f"{IN_FOUR}your list is empty. What is put into it, and does the loop that does this run at all?"
+    shown = f"{IN_FOUR}your list is {', '.join(order[:12])}{', ...' * (len(order) > 12)}. "
+    missing = [name for name in PARENTS if name not in order]
+    if missing:
+        be = "is" if len(missing) == 1 else "are"
+        return f"{shown}{', '.join(missing)} {be} missing. Are all values reached from y, through all parents, and put into it?"
+    for name, parents in PARENTS.items():
+        if order.count(name) > 1:
+            return f"{shown}{name} is there {order.count(name)} times. How do you know that a value is in the list already?"
+        for parent in parents:
+            if order.index(name) < order.index(parent):
+                return f"{shown}{name} comes before {parent}, from which it is made. When may a value go into the list?"
+    return f"{shown}It holds something that is no value of this graph." if len(order) > len(PARENTS) else ""
 
 
 def probes_3_4(rng: np.random.Generator) -> Iterator[Probe]:
     a, b = (float(n) for n in numbers(rng, 2))
     yield run(SHARED, a=2.0, b=3.0).expect([25.0, 19.0]).show()
+    listed = run(LISTED, a=2.0, b=3.0).seen_as(lambda order: order if flaw(order) else list(PARENTS))
+    yield listed.expect(list(PARENTS)).told_by(flaw)
     yield run(SHARED, a=a, b=b).expect([1 + b + a * b + (a + b) * b, 1 + a + a * b + (a + b) * a])
     yield run(SHARED, a=-2.0, b=-3.0).expect([1 - 3 + 6 + 15.0, 1 - 2 + 6 + 10.0])
     yield run(SKIP, x=a).expect(24 * a**2)
@@ -870,11 +916,16 @@ def probes_3_4(rng: np.random.Generator) -> Iterator[Probe]:
     in_order = run(ONE_PARENT, a=a, b=b).seen_as(lambda at: [at[0] < at[1] < at[2], at[3]])
     yield in_order.expect([True, 5])
     yield run(ASKED_TWICE, x=a).expect([3, 2, 2])
-    yield run(UNTOUCHED, a=a, b=b).expect([10.0, 0.0, 2.0])
+    yield run(UNTOUCHED, a=a, b=b).expect([10.0, 0.0, 2.0]).on(
+        "A function that only lists the values runs no _backward and changes no gradient."
+    )
     yield run(ENDS, a=a, b=b, g=a + b).expect([a + b, 0.0, 3])
     yield run(ALONE, x=a).expect([a])
     yield run(DEEP).expect(4001)
-    yield run(DOUBLED).expect(61)
+    yield run(DOUBLED).expect(61).on(
+        "y + y uses y twice, so each round doubles the number of paths, and adds one value only. Your loop must not come to a "
+        "value again for each path: which values has it seen?"
+    )
 
 
 MANY = 20_000
@@ -1193,11 +1244,45 @@ AGAIN = (
     "a, b, d = Value(a), Value(b), Value(d)\nc = plus(a, b)\ne = times(c, d)\n"
     "e.backward()\ne.backward()\n[a.grad, b.grad, d.grad, c.grad]"
 )
+WALKED = (
+    FOUR + "ran = []\ndef watched(name, v):\n    push = v._backward\n    def _backward():\n        ran.append((name, v.grad))\n"
+    "        push()\n    v._backward = _backward\n"
+    "watched('c', c), watched('d', d), watched('e', e), watched('y', y)\ny.backward()\nran"
+)
+
+
+def misstep(ran: list[tuple[str, float]]) -> str:
+    """What is wrong with a backward pass through the graph of WALKED, with a = 2."""
+    order = [name for name, _ in ran]
+    if not ran:
+        return f"{IN_FOUR}no _backward has run. Is each one called, with brackets?"
+    shown = f"{IN_FOUR}your pass runs {', '.join(order[:8])}{', ...' * (len(order) > 8)}, in this order. "
+    if len(set(order)) < len(order):
+        twice = next(name for name in order if order.count(name) > 1)
+        return f"{shown}{twice} runs {order.count(twice)} times, and each time it passes on its gradient. How often may it run?"
+    if order[0] != "y":
+        return f"{shown}The pass has to begin with y, the value on which backward is called. At which end of the list is it?"
+    if len(order) < 4:
+        missing = ", ".join(name for name in "cde" if name not in order)
+        return f"{shown}Without: {missing}. Does your loop reach all values, and does it run each one's own _backward?"
+    for user, used in ("ed", "dc"):
+        if order.index(used) < order.index(user):
+            return f"{shown}{used} runs before {user}, which uses it, so a contribution is missing in it. Which order is right?"
+    gradients = dict(ran)
+    if gradients["y"] != 1:
+        return f"{shown}y has the gradient {gradients['y']:g} then. What is dy/dy, and is it set after gradients are cleared?"
+    for name, right in (("e", 1), ("d", 1), ("c", 4)):
+        if gradients[name] == 0:
+            return f"{shown}{name} has the gradient 0 then, though y had passed one on. Which line clears it, and when?"
+        if gradients[name] != right:
+            return f"{shown}{name} has the gradient {gradients[name]:g} then, and not the sum of the contributions to it."
+    return ""
 
 
 def probes_3_5(rng: np.random.Generator) -> Iterator[Probe]:
     a, b, d = (float(n) for n in numbers(rng, 3))
     yield run(ISSUE_68, a=2.0, b=3.0).expect([25.0, 19.0]).show()
+    yield run(WALKED, a=2.0, b=3.0).expect([("y", 1.0), ("e", 1.0), ("d", 1.0), ("c", 4.0)]).told_by(misstep)
     yield run(CHAIN, x=a).expect([3 * a * a, 1.0])
     yield run(ACCUMULATES, x=3.0).expect(12.0).show()
     yield run(AGAIN, a=3.0, b=2.0, d=1.0).expect([2.0, 2.0, 10.0, 1.0])
@@ -1511,8 +1596,8 @@ EXERCISE_3_6 = program(
               "In which direction does the loss fall?"),
         Wrong(stepping(never_clears), "M01", "The first step is right, but the gradients are still there. "
               "What will the next backward pass do with them?"),
-        Wrong(stepping(clears_first), "", "No parameter has moved: you set the gradient to 0 before you "
-              "used it. In which order do the two lines have to come?"),
+        Wrong(stepping(clears_first), "", "No parameter has moved, and the gradients are 0. Is each "
+              "gradient used before it is set to 0?"),
         Wrong(stepping(no_rate), "", "Each parameter moved by its whole gradient. Where does the learning rate "
               "enter?"),
         Wrong(stepping(only_the_sign), "", "Every parameter moved by the same amount. A large derivative "
@@ -1527,7 +1612,8 @@ EXERCISE_3_6 = program(
               "attribute of the old Value should change?"),
         Wrong(new_in_the_list, "M17", "The list holds new Values now, but the net still uses the old ones. Which attribute "
               "of the old Values should change?"),
-        Wrong(first_only, "", "Only the first parameter has moved. When does your loop end?"),
+        Wrong(first_only, "", "Only the first parameter has moved. Does your loop reach the others, and does each "
+              "of them use its own gradient?"),
         Wrong(clears_the_last, "M01", "Only the last parameter has its gradient cleared. Which lines belong inside the "
               "loop?"),
     ],
