@@ -18,6 +18,7 @@ import numpy as np
 import minigrad as torch
 
 from ..exercise import Exercise, Lesson, Probe, Wrong, call, function, numbers, prediction, program, run
+from .l11_cross_entropy import likely_losses
 
 Array = np.ndarray[Any, Any]
 DIGITS = Path(__file__).resolve().parents[1] / "data" / "digits.npz"
@@ -196,11 +197,46 @@ def one_after_the_other(net: Any, x: Any) -> Any:
     return functools.reduce(lambda value, layer: layer(value), net.layers, x)
 
 
+def likely_12_1(probe: Probe) -> dict[str, Any]:
+    """Tests of shapes and numbers that show a likely mistake."""
+    if probe.code == SHAPES:
+        return {
+            "The weight has one axis. It needs one number for each output and each input: (n_out, n_in).":
+                lambda got: len(got[0]) == 1 and len(got) == 2,
+            "The bias has one axis too many. Its shape is (n_out,), one number for each output.":
+                lambda got: got[0] == [2, 3] and len(got[1]) == 2,
+            "The bias has one number for each *input*. Its shape is (n_out,).": lambda got: got == [[2, 3], [3]],
+            "The bias is one number for all outputs. Its shape is (n_out,).": lambda got: got in ([[2, 3], [1]], [[2, 3], []]),
+            "parameters() of Linear names only the bias. The optimiser is never given the weight.": lambda got: got == [[2]],
+        }  # fmt: skip
+    if probe.code == STACK:
+        return {
+            "Sequential names the parameters of its last layer only.": lambda got: got == [[2, 4], [2]],
+            "The parameters have another order here. They come layer by layer: weight, bias, weight, bias.":
+                lambda got: sorted(map(tuple, got)) == [(2,), (2, 4), (4,), (4, 3)],
+            "Sequential names the weights only. Its layers return the biases, too.": lambda got: got == [[4, 3], [2, 4]],
+        }  # fmt: skip
+    if probe.code == ZERO:
+        return {"The bias does not start at zero.": lambda got: plain(got).shape == (2,) and plain(got).any()}
+    if probe.code == FILLED:
+        w, b, x = (np.asarray(probe.data[name]) for name in "wbx")
+        y = x @ w.T + b
+        layers = {
+            "Linear applies relu to its result. Relu is a layer of its own.": np.maximum(y, 0),
+            "Linear applies tanh to its result. It computes the weighted sums and adds the bias, and nothing else.": np.tanh(y),
+            "The bias is subtracted. Add it.": y - 2 * b,
+            "The bias is added twice.": y + b,
+            "Linear multiplies by the bias. Add it.": x @ w.T * b,
+        }
+        return {words: lambda got, made=made: equal(got[0], made) for words, made in layers.items()}
+    return {}
+
+
 EXERCISE_12_1 = program(
     "12.1", ("Linear", "Sequential"),
     why="An optimiser can train every layer that returns its parameters, and a start of size 1/√n keeps the numbers in range.",
     title="layers that know their parameters",
-    minutes=14, prelude=PRELUDE, probes=probes_12_1,
+    minutes=14, prelude=PRELUDE, probes=probes_12_1, likely=likely_12_1,
     wrong=[
         Wrong(layers(own=lambda s: [s.weight]), "M54", "parameters() of Linear names only the weight. The bias gets a "
               "gradient, but the optimiser is never given the bias.", name="bias not found"),
@@ -228,8 +264,8 @@ EXERCISE_12_1 = program(
               "first layer only.", name="first only"),
         Wrong(layers(all_of=lambda s: [layer.parameters() for layer in s.layers]), "", "Sequential returns a list of "
               "lists. An optimiser needs one flat list of tensors.", name="nested"),
-        Wrong(layers(chain=lambda s, x: [layer(x) for layer in s.layers[:1]][-1]), "", "Sequential stops after the "
-              "first layer.", name="stops"),
+        Wrong(layers(chain=lambda s, x: [layer(x) for layer in s.layers[:1]][-1]), "", "Sequential does not apply all of "
+              "its layers. Each one gets the result of the one before, up to the last.", name="stops"),
         Wrong(layers(chain=lambda s, x: s.layers[2](s.layers[0](x))), "", "A layer without parameters was skipped, but it "
               "still has to be applied.", name="skips relu"),
         Wrong(layers(bias=lambda o: torch.tensor(np.cos(np.arange(o)), requires_grad=True)), "M40", "The bias does not start "
@@ -256,7 +292,8 @@ EXERCISE_12_1 = program(
             s.layers[0](x)))), "", "A fourth layer is never applied. Sequential takes any number of layers.", name="three "
                 "layers"),
         Wrong(layers(own=lambda s: [s.weight.detach().clone().requires_grad_(), s.bias.detach().clone().requires_grad_()]),
-              "M17", "parameters() returns copies. An optimiser would train the copies, and the layer would not change.",
+              "M17", "parameters() returns new tensors. An optimiser would use these, and never see the gradients of the "
+              "layer's own.",
               name="copies"),
         Wrong(layers(own=handed_out_once), "", "parameters() returns the tensors only once, and the second call gives nothing. "
               "It has to work each time it is called.", name="only once"),
@@ -290,7 +327,7 @@ PLAIN = (
     "(p * torch.tensor(c)).sum().backward()\noptimizer.step()\noptimizer.step()\np.detach()"
 )
 CLEARED = (
-    "p = torch.tensor(p, requires_grad=True)\noptimizer = SGD([p], lr=0.1)\n(3 * p).sum().backward()\n"
+    "p = torch.tensor(p, requires_grad=True)\noptimizer = SGD([p], lr=0.1)\n(5 * p).sum().backward()\n"
     "optimizer.zero_grad()\n(p * torch.tensor(c)).sum().backward()\np.grad"
 )
 
@@ -399,32 +436,77 @@ class WithBuffers:
             p.grad = None
 
 
+def likely_12_2(probe: Probe) -> dict[str, Any]:
+    """Parameters and gradients after a likely mistake, by what to say about it."""
+    p, c, code = *(np.asarray(probe.data[name]) for name in "pc"), probe.code
+    lr, momentum = probe.data.get("lr", 0.1), probe.data.get("momentum", 0.0)
+    steps = {PLAIN: (2, c), DESCENT: (4, None), BY_ITSELF: (1, c)}
+    found: dict[str, Any] = {}
+    if code == CLEARED:
+        found["zero_grad does not clear p.grad: the gradient of the first pass is still part of the second one."] = c + 5.0
+    if code == TWO_MOVE:
+        q = c - 1
+        found["zero_grad clears the gradient of the first parameter only."] = [p - 0.25 * c, q - 1.05, c]
+        found["zero_grad clears the gradient of the last parameter only."] = [p - 0.35 * c, q - 0.75, 2 * c]
+    if code == PAUSE:
+        found["The velocity of a parameter without a gradient fades here. Skip such a parameter altogether."] = [
+            p - 0.1 * c, p - 0.225 * c]  # fmt: skip
+    if code in steps:
+        for words, rate, fade in (
+            ("The learning rate is not used. The step is lr times the velocity.", 1.0, momentum),
+            ("lr and momentum have changed places: lr multiplies the step, momentum the old velocity.", momentum, lr),
+            ("The old velocity is added without its factor, momentum.", lr, 1.0),
+            ("You divide by the learning rate. It is a factor.", 1 / lr, momentum),
+            ("The factor of the old velocity is 1 - momentum here. It is momentum.", lr, 1 - momentum),
+            ("The factor of the old velocity is lr here. It is momentum.", lr, lr),
+            ("The learning rate is squared: it is a factor twice.", lr * lr, momentum),
+            *((f"The momentum is written as {m:g} in your code. Use the one that the optimiser was made with.", lr, m)
+              for m in (0.5, 0.8, 0.9, 0.95, 0.99)),
+            *((f"The learning rate is written as {r:g} in your code. Use the one that the optimiser was made with.", r,
+               momentum) for r in (0.001, 0.01, 0.1, 0.5)),
+        ):  # fmt: skip
+            if (rate, fade) != (lr, momentum):
+                found[words] = moved(p, *steps[code], c, rate, fade, code == DESCENT)
+    return found
+
+
+def moved(p: Array, count: int, slope: Array | None, c: Array, lr: float, momentum: float, listed: bool) -> Any:
+    """Where steps with this rate and this momentum lead, on a straight slope or down p * p * c."""
+    v = np.zeros_like(p)
+    for _ in range(count):
+        v = momentum * v + (2 * p * c if slope is None else slope)
+        p = p - lr * v
+    return [p, np.array([1.0])] if listed else p
+
+
 EXERCISE_12_2 = program(
     "12.2", ("SGD.step", "SGD.zero_grad"),
     why="The velocity adds up gradients that agree, and no_grad keeps the update out of the graph.",
     title="descent, with momentum",
-    minutes=12, prelude=PRELUDE, probes=probes_12_2, without=frozenset({"optimizers"}),
+    minutes=12, prelude=PRELUDE, probes=probes_12_2, likely=likely_12_2, without=frozenset({"optimizers"}),
     wrong=[
         Wrong(optimiser(keep=False), "", "The steps with momentum equal those without it, because the velocity starts again "
-              "at 0 in each "
-              "step. Where do you have to store it between two steps?", name="velocity forgotten"),
+              "at 0 in each step. It has to last from one step to the next: where is it stored, and what sets it back?",
+              name="velocity forgotten"),
         Wrong(optimiser(lambda mu, v, g, lr: mu * v + lr * g), "M30", "The learning rate is applied twice, once in the "
               "velocity and once in the step.", name="rate twice"),
         Wrong(optimiser(lambda mu, v, g, lr: mu * v + (1 - mu) * g), "M30", "Each gradient is multiplied by 1 - momentum. "
               "Some books do so, but PyTorch's SGD does not.", name="dampened"),
         Wrong(optimiser(skip=False), "M05", "One of the parameters has no gradient (its grad is None), and step() fails there. "
               "What should happen to such a parameter?", name="trips over None"),
-        Wrong(optimiser(stops=True), "M05", "The first parameter has no gradient, and step() returns there, so the "
-              "parameters after it "
-              "do not move. Which statement skips one round of a loop, and not all that follow?", name="stops at None"),
+        Wrong(optimiser(stops=True), "M05", "The first parameter has no gradient, and step() ends there, so the "
+              "parameters after it do not move."
+              "Which statement skips one round of a loop, and not all that follow?",
+              name="stops at None"),
         Wrong(optimiser(idle=True), "M05", "A gradient of 0 is treated like a missing one: the parameter does not move, "
               "although its "
               "velocity is not 0. Test with `is None`.", name="rests at 0"),
         Wrong(optimiser(clear=False), "M01", "zero_grad does not clear the gradient, so the old gradient is still part of "
               "the new one.",
               name="does not clear"),
-        Wrong(optimiser(move=lambda p, lr, v: p - lr * v), "M17", "Nothing moves: step() computes a new tensor, but the "
-              "model still holds the old parameter. Change the parameter in place.", name="rebinds"),
+        Wrong(optimiser(move=lambda p, lr, v: p - lr * v), "M17", "Nothing moves: the tensor that the model holds "
+              "stays as it was. A line like p = p - ... makes a new tensor: change the parameter in place, before its gradient "
+              "is cleared.", name="rebinds"),
         Wrong(optimiser(move=lambda p, lr, v: p.add_(lr * v)), "M30", "The step goes uphill, because the gradient points to "
               "where the loss "
               "grows.", name="uphill"),
@@ -485,7 +567,7 @@ def probes_12_3(rng: np.random.Generator) -> Iterator[Probe]:
         .show()
     )
     yield call(numbers(rng, 6, 3), np.array([0, 1, 2, 0, 1, 1])).of("accuracy")
-    yield call(np.array([[1000.0, 2000.0], [-3000.0, -1000.0], [800.0, -800.0]]), np.array([1, 1, 1])).of("accuracy")
+    yield call(np.array([[1000.0, 2000.0], [-3000.0, -1000.0], [800.0, -800.0]]), np.array([1, 1, 0])).of("accuracy")
     yield call(rng.integers(0, 17, (5, 8, 8)).astype(np.uint8), np.array([3, 1, 4, 1, 5]), 2).of("split")
 
 
@@ -534,11 +616,95 @@ def probabilities(scores: Any) -> Any:
     return e / e.sum(axis=1, keepdims=True)
 
 
+def likely_12_3(probe: Probe) -> dict[str, Any]:
+    """Scores after a likely mistake, and tests of a split, by what to say about it."""
+    return likely_scores(*probe.args) if probe.name == "accuracy" else likely_splits(*probe.args)
+
+
+def likely_scores(scores: Array, labels: Array) -> dict[str, Any]:
+    """Accuracies with a likely mistake."""
+    own, right = scores[np.arange(len(labels)), labels], scores.argmax(axis=1) == labels
+    down = np.concatenate([scores.argmax(axis=0), np.zeros(len(labels), dtype=int)])[: len(labels)]
+    return {
+        "argmax without an axis gives one place in the whole array. Each row needs its own: axis=1.":
+            (scores.argmax() == labels).mean(),
+        "This compares the score of the correct class with 0.5. It has to be the largest of its row, however large it is.":
+            (own > 0.5).mean(),
+        "This compares the score of the correct class with 0. It has to be the largest of its row, however large it is.":
+            (own > 0).mean(),
+        "This is the mean score of the correct classes. Count the rows in which it is the largest one.": own.mean(),
+        "// drops the fraction, so the answer is 0 or 1. Use /.": int(right.sum()) // len(labels),
+        "This is the fraction of rows that are *wrong*.": 1 - right.mean(),
+        "The count is divided by the number of classes. Divide it by the number of rows.": right.sum() / scores.shape[1],
+        "The count is divided by the number of all scores. Divide it by the number of rows.": right.sum() / scores.size,
+        "This looks at the first row only.": float(right[0]),
+        "This tells for each row whether it is right. What fraction of them is?": right,
+        "argmax runs down the columns. Each row needs its own: axis=1.": (down == labels).mean(),
+        "This is True only if every row is right. What fraction of the rows is?": bool(right.all()),
+        "The signs of the scores are dropped by abs. The largest score counts.":
+            (np.abs(scores).argmax(axis=1) == labels).mean(),
+    }  # fmt: skip
+
+
+def likely_splits(images: Array, labels: Array, seed: int) -> dict[str, Any]:
+    """Tests of the four parts of a split."""
+    n, rows, cut = len(images), images.reshape(len(images), -1) / 16, len(images) * 4 // 5
+    right = the_split(images, labels, seed)
+    pairs = sorted((*row, float(label)) for row, label in zip(rows.tolist(), labels, strict=True))
+
+    def parts(got: Any) -> tuple[Array, Array, Array, Array]:
+        x, y, x2, y2 = map(plain, got)
+        return x, y, x2, y2
+
+    def whole(got: Any) -> bool:
+        """All rows and labels, cut at the right place."""
+        x, y, x2, y2 = parts(got)
+        return [len(each) for each in (x, y, x2, y2)] == [cut, cut, n - cut, n - cut] and sorted(
+            np.concatenate([x, x2]).tolist()) == sorted(rows.tolist()) and bool(
+            np.array_equal(np.sort(np.concatenate([y, y2])), np.sort(labels)))  # fmt: skip
+
+    def together(got: Any) -> list[Any]:
+        x, y, x2, y2 = parts(got)
+        return sorted((*row, float(label)) for row, label in zip([*x.tolist(), *x2.tolist()], [*y, *y2], strict=True))
+
+    def counted(got: Any) -> list[int]:
+        return [len(each) for each in parts(got)]
+
+    def factor(got: Any) -> float:
+        x = parts(got)[0]
+        return float(x.sum() / right[0].sum()) if x.shape == right[0].shape and right[0].any() else 0.0
+
+    return {
+        "Images and labels have different orders, so an image has the label of another one. Use one permutation for both.":
+            lambda got: whole(got) and together(got) != pairs,
+        "The rows are all there, each with its label, but in another order. The exercise asks for "
+        "np.random.default_rng(seed).permutation(len(images)), used as an index.":
+            lambda got: whole(got) and not equal(parts(got)[0], right[0]),
+        "Each image has to become one row: an array with two axes, (images, pixels).":
+            lambda got: any(each.ndim != 2 for each in parts(got)[::2]),
+        "The labels stay plain numbers, one for each image.": lambda got: any(each.ndim != 1 for each in parts(got)[1::2]),
+        "Four arrays are asked for: x, y of the first part, then x, y of the rest.": lambda got: len(got) != 4,
+        "x and y of a part have different lengths: each image needs its label.":
+            lambda got: counted(got)[0] != counted(got)[1] or counted(got)[2] != counted(got)[3],
+        "The second part holds all images, so the test uses the training images, too.": lambda got: counted(got)[2] == n,
+        "The first part holds all images. It is the first four fifths.": lambda got: counted(got)[0] == n,
+        "One image is in neither part, or in both: the second part begins where the first one ends.":
+            lambda got: counted(got)[0] == cut and abs(counted(got)[2] - n + cut) == 1,
+        "The two parts together do not hold each image once.": lambda got: counted(got)[0] + counted(got)[2] != n,
+        "The first part is not four fifths of the images, rounded down.": lambda got: counted(got)[0] != cut,
+        "The pixels are divided by the wrong number. They run from 0 to 16 and have to run from 0 to 1.":
+            lambda got: factor(got) > 0 and factor(got) != 1 and bool(
+                np.allclose(parts(got)[0], factor(got) * right[0], rtol=1e-9)),
+        "// drops the fraction of each pixel, so nearly all become 0. Use /.":
+            lambda got: equal(parts(got)[0], np.floor(right[0])),
+    }  # fmt: skip
+
+
 EXERCISE_12_3 = function(
     "12.3", ("split", "accuracy"),
     why="One permutation shuffles images and labels together, and the last fifth is never used for training.",
     title="what is held out",
-    minutes=8, oracle=by_list, probes=probes_12_3,
+    minutes=8, oracle=by_list, probes=probes_12_3, likely=likely_12_3,
     wrong=[
         Wrong(held_out(unshuffled_labels), "", "The images were shuffled and the labels were not: every image has "
               "the label of another image, so the net cannot learn anything better than chance.", name="labels left behind"),
@@ -665,6 +831,105 @@ def by_hand(x: Array, labels: Array, batch: int, epochs: int, lr: float, momentu
     return losses, theta
 
 
+def slipped_run(x: Array, labels: Array, batch: int, epochs: int, *, rows: str = "batch", clear: str = "step",
+                step: str = "batch", note: str = "before", scale: float = 1.0, momentum: float = 0.5,
+                loops: str = "epochs first") -> list[float]:  # fmt: skip
+    """The losses of the training run of LOOP with a slip in it, every gradient written out."""
+    theta = [start(5, x.shape[1]), start(5), start(3, 5), start(3)]
+    speed, total, losses = [np.zeros_like(p) for p in theta], [np.zeros_like(p) for p in theta], []
+
+    def loss_and_gradients(a: Array, t: Array) -> tuple[float, list[Array]]:
+        h = a @ theta[0].T + theta[1]
+        z = np.maximum(h, 0) @ theta[2].T + theta[3]
+        logs, own = z - np.logaddexp.reduce(z, axis=1)[:, None], np.arange(len(t))
+        dz = (np.exp(logs[own]) - np.eye(3)[t]) / len(t)
+        dh = dz @ theta[2] * (h[own] > 0)
+        return float(-logs[own, t].mean()), [dh.T @ a[own], dh.sum(0), dz.T @ np.maximum(h, 0)[own], dz.sum(0)]
+
+    starts = list(range(0, len(x), 1 if rows == "every" else batch))
+    order = [(e, i) for e in range(epochs) for i in starts]
+    for _, i in sorted(order, key=lambda each: each[1]) if loops == "batches first" else order:
+        now = {"batch": slice(i, i + batch), "every": slice(i, i + batch), "all": slice(None), "first x": slice(i, i + batch),
+               "next labels": slice(i + 1, i + batch + 1)}[rows]  # fmt: skip
+        a, t = x[slice(i, i + batch) if rows == "next labels" else now], labels[now]
+        a = x[:batch] if rows == "first x" else a
+        loss, new = loss_and_gradients(a, t)
+        if clear == "step" or (clear == "epoch" and i == starts[0]):
+            total = [np.zeros_like(p) for p in theta]
+        total = [g + scale * n for g, n in zip(total, new, strict=True)]
+        if step == "batch" or i == starts[-1]:
+            speed = [momentum * v + g for v, g in zip(speed, total, strict=True)]
+            theta[:] = [p - 0.2 * v for p, v in zip(theta, speed, strict=True)]
+        losses.append(loss_and_gradients(a, t)[0] if note == "after" else loss)
+    return losses
+
+
+def likely_12_4(probe: Probe) -> dict[str, Any]:
+    """Losses with a likely mistake, by what to say about it: of one batch, or of a whole run."""
+    if probe.code == LOOP:
+        return likely_runs(np.asarray(probe.data["x"]), np.asarray(probe.data["labels"]), 4, 2)
+    if "scores" not in probe.data:
+        return {}
+    found = likely_losses(np.asarray(probe.data["scores"]), np.asarray(probe.data["labels"]))
+    return {words: loss for words, loss in found.items() if np.ndim(loss) == 0} if probe.code != LOSS else {}
+
+
+def likely_runs(x: Array, labels: Array, batch: int, epochs: int) -> dict[str, Any]:
+    """The lists of losses that come of a slip in the loop."""
+    right, n = slipped_run(x, labels, batch, epochs), -(-len(x) // batch)
+    every = slipped_run(x, labels, batch, epochs, rows="all")
+    late = slipped_run(x, labels, batch, epochs, note="after")
+    singly = [slipped_run(x[i : i + 1], labels[i : i + 1], 1, 1)[0] for i in range(len(x))]
+    some = [sum(rows) / batch for rows in itertools.combinations(singly, batch)]
+    found: dict[str, Any] = {
+        "Every step uses all rows. Each step takes the next `batch` rows of x and of labels.": every,
+        "Each epoch takes one step with all rows. It should take one step for each `batch` rows.": every[:epochs],
+        "The list has one loss for each epoch. Append the loss in the inner loop, after each step.": right[n - 1 :: n],
+        "The list has the mean loss of each epoch. Append the loss of each batch.":
+            [float(np.mean(right[k * n : (k + 1) * n])) for k in range(epochs)],
+        "The list has only the losses of the last epoch: it is emptied in each one. Make it once, before the loops.":
+            right[-n:],
+        "There are only the losses of the first epoch. Does the loop over the epochs go on, or does a return or an indent end "
+        "it?": right[:n],
+        "There is only the first loss: the return is inside the loop over the batches.": right[:1],
+        "The list is empty. Append the loss of each batch as a number.": [],
+        "The gradients are cleared once in an epoch. They have to be cleared before each backward pass.":
+            slipped_run(x, labels, batch, epochs, clear="epoch"),
+        "These are the losses *after* each step. Append the loss that the step was computed from.": late,
+        "The model gets the first rows in each step, with the labels of other rows. Both need the slice i : i + batch.":
+            slipped_run(x, labels, batch, epochs, rows="first x"),
+        "x and labels are cut at different places, so the rows get the labels of other rows.":
+            slipped_run(x, labels, batch, epochs, rows="next labels"),
+        "The batches overlap: the next one begins one row later. range(0, len(x), batch) goes on by a whole batch.":
+            slipped_run(x, labels, batch, epochs, rows="every"),
+        "Each batch is used `epochs` times before the next one. The loop over the epochs is the outer one.":
+            slipped_run(x, labels, batch, epochs, loops="batches first"),
+        "All batches of an epoch are collected in the gradients, and one step follows. Take one step for each batch.":
+            slipped_run(x, labels, batch, epochs, clear="epoch", step="epoch"),
+        "The steps have no momentum. Does your loop call optimizer.step(), or does it move the weights itself?":
+            slipped_run(x, labels, batch, epochs, momentum=0.0),
+        "The loss is divided by the number of batches before backward, so the steps are too small.":
+            slipped_run(x, labels, batch, epochs, scale=1 / n),
+        "The loss is divided by the number of batches before backward, so the steps are too small. (// rounds it down.)":
+            slipped_run(x, labels, batch, epochs, scale=1 / (len(x) // batch)),
+        "The loss is divided by the size of the batch before backward, though it is a mean already.":
+            slipped_run(x, labels, batch, epochs, scale=1 / batch),
+        "The loss is multiplied by the size of the batch before backward, though a step follows from its mean.":
+            slipped_run(x, labels, batch, epochs, scale=batch),
+        "The losses are added up from step to step. Each entry is the loss of one batch.": np.cumsum(right).tolist(),
+        "Each loss is divided by the number of batches. Return the losses themselves.": [loss / n for loss in right],
+        "Each loss is divided by the size of the batch. It is a mean already.": [loss / batch for loss in right],
+        "Each loss is multiplied by the size of the batch. Return the losses themselves.": [loss * batch for loss in right],
+        "This is a single number. Return the list of all losses.": lambda got: np.ndim(got) == 0,
+        "The rows are not taken in order: the losses fit other batches. Each epoch takes rows 0 to batch - 1 first, and so on.":
+            lambda got: len(got) == len(right) and bool(np.isclose(some, got[0]).any() and not np.isclose(got[0], right[0])),
+        "The first loss is right, and the second is not. So the step between them is not, or the second batch: is zero_grad, "
+        "backward, step called once each, and do both slices move on?":
+            lambda got: len(got) == len(right) and bool(np.isclose(got[0], right[0]) and not np.isclose(got[1], right[1])),
+    }  # fmt: skip
+    return found
+
+
 def no_tensors(losses: Any) -> bool:
     """Whether only numbers came."""
     return not any(hasattr(loss, "array") for loss in losses)
@@ -743,7 +1008,7 @@ EXERCISE_12_4 = program(
     "12.4", ("cross_entropy", "train"),
     why="Twenty equal losses are strong evidence that each operation of your loop does what PyTorch's does.",
     title="twenty losses, to the ninth digit",
-    minutes=16, prelude=PRELUDE, probes=probes_12_4, seconds=2.0, without=frozenset({"cross-entropy"}),
+    minutes=16, prelude=PRELUDE, probes=probes_12_4, likely=likely_12_4, seconds=2.0, without=frozenset({"cross-entropy"}),
     wrong=[
         Wrong(loops(lambda s, t: the_loss(s, t) * len(t)), "M30", "The loss is a sum over the batch, and PyTorch takes the "
               "mean. What would change if the batch were twice as large?", name="sum"),
