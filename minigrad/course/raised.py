@@ -279,6 +279,8 @@ def went_on(failure: Failure, program: str) -> str:
         asks = "No gradient has arrived there: does a path of recorded operations lead from it to your result?"
     elif found[1] == "NoneType" and what.startswith("an entry"):
         asks = "Is it the gradient of a leaf, and is it there when you store it?"
+    elif attribute and re.match(rf"`\w+ = {found[1]}\(|`{found[1]}\(", what):
+        asks = f"No line has stored .{found[2]} in it: self.{found[2]} = ... does."
     elif found[1] == "NoneType":
         asks = "Does your function end with a return?"
     return f"The check goes on with {what}, and that is {KINDS.get(found[1], f'a {found[1]}')}. {asks}"

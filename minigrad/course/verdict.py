@@ -408,22 +408,28 @@ class Bench:
         tables = {i: exercise.likely(self.probes[i]) if exercise.likely else {} for i in failing}
         for words in dict.fromkeys(itertools.chain(*tables.values())):
             covered = [i for i in failing if words in tables[i]]
-            if any(i in said for i in covered) or not all(self.came(i, tables[i][words], failing) for i in covered):
+            tested = [i for i in covered if not (callable(tables[i][words]) and isinstance(self.answers[i], Failure))]
+            covered = tested or covered
+            if any(i in said for i in covered) or not all(self.came(i, tables[i][words]) for i in covered):
                 continue
             values = [i for i in covered if not callable(tables[i][words])]
-            nonzero = any(as_numbers(self.answers[i]) is not None and np.any(self.answers[i]) for i in values)
-            if not values or evidence(exercise, self.probes, self.answers, values, zeros=nonzero) > 1:
+            if said and not values and exercise.kind == "program":
+                continue  # what a test sees may follow from what is said already
+            given = {i: as_numbers(self.answers[i]) for i in values}
+            nonzero = any(numbers is not None and numbers.any() for numbers in given.values())
+            other = any(numbers is not None and numbers.shape != shape_of(self.truths[i]) for i, numbers in given.items())
+            exact = any(numbers is not None and numbers.size == 1 and odd(float(numbers)) for numbers in given.values())
+            if not values or other or exact or evidence(exercise, self.probes, self.answers, values, zeros=nonzero) > 1:
                 said |= dict.fromkeys(covered, words)
         return said
 
-    def came(self, i: int, mistaken: Any, failing: list[int]) -> bool:
-        """True if this is the answer to a question, or if a test accepts it; only the first that fails is tested."""
-        answer, probe = self.answers[i], self.probes[i]
+    def came(self, i: int, mistaken: Any) -> bool:
+        """True if this is the answer to a question, or if it is a test that accepts it."""
+        answer = self.answers[i]
         answer = answer.value if isinstance(answer, Failure) and answer.kind == "changed" else answer
         if not callable(mistaken):
             return same(answer, mistaken, self.exercise.rtol, self.exercise.atol)
-        before = [self.probes[k] for k in failing if k < i]
-        if isinstance(answer, Failure) or any((p.name, p.code) == (probe.name, probe.code) for p in before):
+        if isinstance(answer, Failure):
             return False
         try:
             return bool(mistaken(answer))
@@ -628,7 +634,7 @@ class Bench:
                 threads = any(isinstance(each, Failure) and "thread" in each.message for each in (answer, again))
                 thread = ", a thread that still runs" if threads else ""
                 return i, (
-                    f"{what} gave {shown_answer(answer)} at first, and {shown_answer(again)} when it was asked again. "
+                    f"{what} gave {briefly(answer)} at first, and {briefly(again)} when it was asked again. "
                     "Does something remember the calls before: a name outside, a default list, chance, the order of a "
                     f"set{thread}?"
                 )
@@ -1452,6 +1458,11 @@ def diagnoses(exercise: Exercise, probes: list[Probe], answers: list[Any], faili
             return
 
 
+def odd(number: float) -> bool:
+    """True for a number that hardly comes by chance: none with few digits."""
+    return bool(np.isfinite(number)) and abs(number * 5040 - round(number * 5040)) > 1e-6
+
+
 def names_in(exercise: Exercise, probe: Probe) -> set[str]:
     """The names of an exercise that a question uses."""
     used = {name for name in exercise.names if re.search(rf"\b{name.rpartition('.')[2]}\b", probe.code)}
@@ -1716,6 +1727,12 @@ def shown_answer(answer: Any) -> str:
     text = spelled(answer)
     shape = f"   (shape {answer.shape})" if isinstance(answer, np.ndarray) and answer.ndim != 1 else ""
     return (text if len(text) <= 400 else text[:397] + "...") + shape
+
+
+def briefly(answer: Any) -> str:
+    """The same within a sentence."""
+    text = shown_answer(answer)
+    return text if len(text) <= 90 else text[:87] + "..."
 
 
 def shown_truth(truth: Any) -> str:

@@ -332,7 +332,7 @@ def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
     rows, hot = np.arange(n), np.eye(classes)[targets]
     logs, p = stable(z), softmax_rows(z)
     own, chosen = -logs[rows, targets], p[rows, targets]
-    down, whole = stable(z.T).T, np.exp(z - z.max())
+    down = stable(z.T).T
     others = np.log(np.where(hot > 0, 1.0, 1 - p)).sum(axis=1)
     middle = {  # the losses of the rows
         "": own,
@@ -340,7 +340,7 @@ def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
         "This is one minus the probability. The loss is minus its logarithm.": 1 - chosen,
         "The softmax runs down the columns. Each row is one example: axis=1.": -down[rows, targets],
         "The softmax runs over the whole array. Each row is one example: axis=1.":
-            -np.log(whole[rows, targets] / whole.sum()),
+            np.logaddexp.reduce(z.ravel()) - z[rows, targets],
         "The scores are taken for probabilities: the logarithm is taken of z itself. The softmax comes first.":
             -np.log(z[rows, targets]),
         "This is minus the score of the correct class. The logarithm of the sum of the exponentials is missing.":
@@ -377,6 +377,8 @@ def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
         "This is the logarithm of the mean probability. The loss is the mean of the logarithms.": -np.log(chosen.mean()),
         "logs[targets] selects whole rows. One entry of each row is needed: z[np.arange(len(z)), targets].": (
             -logs[targets % n].mean()),
+        "[:, targets] selects the targets of *all* rows in each row. How do you select one entry of each row?": (
+            -logs[:, targets].mean()),
         "The mean is taken over all classes. Only the probability of the correct class counts.": -logs.mean(),
         "This is a squared error of the probabilities. Cross-entropy takes minus the logarithm of one of them.": (
             ((p - hot) ** 2).mean()),

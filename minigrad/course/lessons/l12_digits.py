@@ -440,7 +440,16 @@ def likely_12_2(probe: Probe) -> dict[str, Any]:
     """Parameters and gradients after a likely mistake, by what to say about it."""
     p, c, code = *(np.asarray(probe.data[name]) for name in "pc"), probe.code
     lr, momentum = probe.data.get("lr", 0.1), probe.data.get("momentum", 0.0)
-    steps = {PLAIN: (2, c), DESCENT: (4, None), BY_ITSELF: (1, c)}
+    steps = {PLAIN: 2, DESCENT: 4, BY_ITSELF: 1}
+
+    def moved(rate: float, fade: float, slope: Callable[[Array], Any] | None = None) -> Any:
+        """Where steps lead, on a straight slope or down p * p * c."""
+        now, v = p.copy(), np.zeros_like(p)
+        for _ in range(steps[code]):
+            gradient = 2 * now * c if code == DESCENT else c
+            v = fade * v + (gradient if slope is None else slope(np.stack([now, gradient])))
+            now = now - rate * v
+        return [now, np.array([1.0])] if code == DESCENT else now
     found: dict[str, Any] = {}
     if code == CLEARED:
         found["zero_grad does not clear p.grad: the gradient of the first pass is still part of the second one."] = c + 5.0
@@ -466,17 +475,15 @@ def likely_12_2(probe: Probe) -> dict[str, Any]:
                momentum) for r in (0.001, 0.01, 0.1, 0.5)),
         ):  # fmt: skip
             if (rate, fade) != (lr, momentum):
-                found[words] = moved(p, *steps[code], c, rate, fade, code == DESCENT)
+                found[words] = moved(rate, fade)
+        for words, slope in (
+            ("The velocity adds up the parameters themselves. It adds up their gradients.", lambda both: both[0]),
+            ("The gradient is summed to one number. Each entry moves by its own.", lambda both: both[1].sum()),
+            ("The gradient is averaged to one number. Each entry moves by its own.", lambda both: both[1].mean()),
+            ("Only the sign of the gradient is used.", lambda both: np.sign(both[1])),
+        ):
+            found[words] = moved(lr, momentum, slope)
     return found
-
-
-def moved(p: Array, count: int, slope: Array | None, c: Array, lr: float, momentum: float, listed: bool) -> Any:
-    """Where steps with this rate and this momentum lead, on a straight slope or down p * p * c."""
-    v = np.zeros_like(p)
-    for _ in range(count):
-        v = momentum * v + (2 * p * c if slope is None else slope)
-        p = p - lr * v
-    return [p, np.array([1.0])] if listed else p
 
 
 EXERCISE_12_2 = program(
@@ -675,6 +682,14 @@ def likely_splits(images: Array, labels: Array, seed: int) -> dict[str, Any]:
         return float(x.sum() / right[0].sum()) if x.shape == right[0].shape and right[0].any() else 0.0
 
     return {
+        "The first part holds the *last* four fifths of the shuffled rows. It begins with the first of them.":
+            lambda got: whole(got) and equal(parts(got)[0], np.concatenate([right[0], right[2]])[n - cut :]),
+        "The images are cut before they are shuffled, so the last part is always the end of the file. Shuffle first.":
+            lambda got: whole(got) and together(got) == pairs and (
+                sorted(parts(got)[0].tolist()) == sorted(rows[:cut].tolist())),
+        "Some images occur twice and others not at all. A permutation has each index once.":
+            lambda got: counted(got) == [cut, cut, n - cut, n - cut] and together(got) != pairs
+            and all(each in pairs for each in together(got)),
         "Images and labels have different orders, so an image has the label of another one. Use one permutation for both.":
             lambda got: whole(got) and together(got) != pairs,
         "The rows are all there, each with its label, but in another order. The exercise asks for "
@@ -870,8 +885,11 @@ def likely_12_4(probe: Probe) -> dict[str, Any]:
         return likely_runs(np.asarray(probe.data["x"]), np.asarray(probe.data["labels"]), 4, 2)
     if "scores" not in probe.data:
         return {}
+    if probe.code == LOSS:
+        return {"The loss has no path to the scores, so they get no gradient: it is made anew from plain numbers. Compute it "
+                "with operations on tensors.": lambda got: got[1] is None}  # fmt: skip
     found = likely_losses(np.asarray(probe.data["scores"]), np.asarray(probe.data["labels"]))
-    return {words: loss for words, loss in found.items() if np.ndim(loss) == 0} if probe.code != LOSS else {}
+    return {words.replace("targets", "labels"): loss for words, loss in found.items() if np.ndim(loss) == 0}
 
 
 def likely_runs(x: Array, labels: Array, batch: int, epochs: int) -> dict[str, Any]:
@@ -882,6 +900,7 @@ def likely_runs(x: Array, labels: Array, batch: int, epochs: int) -> dict[str, A
     singly = [slipped_run(x[i : i + 1], labels[i : i + 1], 1, 1)[0] for i in range(len(x))]
     some = [sum(rows) / batch for rows in itertools.combinations(singly, batch)]
     found: dict[str, Any] = {
+        "train returns None. Return the list of losses at its end.": lambda got: got is None,
         "Every step uses all rows. Each step takes the next `batch` rows of x and of labels.": every,
         "Each epoch takes one step with all rows. It should take one step for each `batch` rows.": every[:epochs],
         "The list has one loss for each epoch. Append the loss in the inner loop, after each step.": right[n - 1 :: n],
@@ -921,6 +940,8 @@ def likely_runs(x: Array, labels: Array, batch: int, epochs: int) -> dict[str, A
         "Each loss is divided by the size of the batch. It is a mean already.": [loss / batch for loss in right],
         "Each loss is multiplied by the size of the batch. Return the losses themselves.": [loss * batch for loss in right],
         "This is a single number. Return the list of all losses.": lambda got: np.ndim(got) == 0,
+        "The second batch is empty, and the mean of nothing is nan. A slice i : i + batch ends after it begins.":
+            lambda got: bool(np.isclose(got[0], right[0]) and np.isnan(got[1])),
         "The rows are not taken in order: the losses fit other batches. Each epoch takes rows 0 to batch - 1 first, and so on.":
             lambda got: len(got) == len(right) and bool(np.isclose(some, got[0]).any() and not np.isclose(got[0], right[0])),
         "The first loss is right, and the second is not. So the step between them is not, or the second batch: is zero_grad, "
