@@ -53,16 +53,37 @@ def slip(exercise: Exercise, answer: Any) -> str:
         plain = plain_value(wire.unpack(wire.pack(answer)))
     except wire.WireError:
         return f"A {type(answer).__name__} is no plain value. The answer is {asked(exercise)}."
+    known = [text for each in declared(exercise) for text in texts(each)]
     if exercise.options:
         fits = option(plain) in exercise.options
     elif isinstance(plain, str):
-        fits = plain in [each for each in declared(exercise) if isinstance(each, str)]
+        fits = plain in declared(exercise)
+    elif isinstance(plain, dict) or sizes(plain) == (0,) or not set(texts(plain)) <= set(known):
+        fits = False
     else:
         answers = [] if exercise.accept else declared(exercise)
         shapes = {sizes(each) for each in answers}
         kinds = {kind for each in declared(exercise) for kind in entries(each)}
         fits = entries(plain) <= kinds and (not shapes or sizes(plain) in shapes or several(shapes, len(sizes(plain))))
-    return "" if fits else f"That is {kind_of(plain)}. The answer is {asked(exercise)}."
+    marks = "" if exercise.options or known or not texts(plain) else " Write it without quotation marks."
+    return "" if fits else f"That is {described(plain)}. The answer is {asked(exercise)}.{marks}"
+
+
+def described(value: Any) -> str:
+    """What somebody gave, and how much of it: a list alone is often what is asked for."""
+    size = sizes(value)
+    if not size or (len(size) == 1 and entries(value) & {"text", "None", "truth"}):
+        return kind_of(value)
+    count = COUNTS[size[0]] if size[0] < len(COUNTS) else str(size[0])
+    what = ("row" if len(size) > 1 else "entry") if size[0] == 1 else "rows" if len(size) > 1 else "entries"
+    return f"{'an array' if isinstance(value, np.ndarray) else kind_of(value)} of {count} {what}"
+
+
+def texts(value: Any) -> list[str]:
+    """The texts in a value."""
+    if isinstance(value, list | tuple):
+        return [text for each in value for text in texts(each)]
+    return [value] if isinstance(value, str) else []
 
 
 def several(shapes: set[tuple[int, ...]], depth: int) -> bool:

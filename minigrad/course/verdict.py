@@ -1326,12 +1326,18 @@ def as_numbers(value: Any) -> np.ndarray[Any, Any] | None:
         isinstance(value, list | tuple) and flat_numbers(value)
     ):
         try:
-            array = np.array([v.array if isinstance(v, Tensor) else v for v in value]
-                             if isinstance(value, list | tuple) else value)  # fmt: skip
+            array = np.array(bare(value))
         except (ValueError, OverflowError):
             return None
         return array if array.dtype.kind in "biuf" else None
     return None
+
+
+def bare(value: Any) -> Any:
+    """Lists of tensors as lists of arrays."""
+    if isinstance(value, list | tuple):
+        return [bare(each) for each in value]
+    return value.array if isinstance(value, Tensor) else value
 
 
 def flat_numbers(value: Any) -> bool:
@@ -1369,10 +1375,10 @@ def numbers_of(answer: Any) -> list[int]:
 
 
 def option(answer: Any) -> str:
-    """A letter as the student may have written it."""
-    return (
-        answer.strip().lower() if isinstance(answer, str) else str(answer) if isinstance(answer, int) else ""
-    )
+    """A letter as the student may have written it: b, B., (b), "b"."""
+    if isinstance(answer, str):
+        return answer.strip(" \t\n.,:;()[]`'\"").lower()
+    return str(answer) if isinstance(answer, int) else ""
 
 
 def plain_value(answer: Any) -> Any:
@@ -1547,9 +1553,9 @@ def is_this(wrong: Wrong, answer: Any, exercise: Exercise) -> bool:
         except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
             return False
     given, theirs = as_numbers(answer), as_numbers(wrong.answer)
-    if given is not None and theirs is not None and not given.ndim and theirs.size == 1:  # with brackets or without
-        return bool(isclose(given.item(), theirs.item(), rtol=exercise.rtol, atol=exercise.atol))
-    return difference(answer, wrong.answer, exercise.rtol, exercise.atol, strict=False) == ""
+    if given is None or theirs is None or given.ndim or given.dtype.kind == "b" or theirs.size != 1:
+        return difference(answer, wrong.answer, exercise.rtol, exercise.atol, strict=False) == ""
+    return bool(isclose(given.item(), theirs.item(), rtol=exercise.rtol, atol=exercise.atol))  # with brackets or without
 
 
 def feedback(wrong: Wrong) -> str:

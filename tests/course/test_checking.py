@@ -510,7 +510,8 @@ def test_a_prediction_is_locked_by_the_first_answer(capsys):
 
 def test_what_is_no_answer_is_not_locked_in(capsys):
     slips = {"4.6a": ("x", "", ["b"], 2, object()), "4.1a": ("none none", ["None", "None"], None, [None], [None, True]),
-             "4.5a": ("nothing", [None], [0]), "5.0": ("[4, 6]", 7, [[4, 6]]), "1.0": ("7", [7, 7], None, True)}  # fmt: skip
+             "4.5a": ("nothing", [None], [0]), "5.0": ("[4, 6]", 7, [[4, 6]], {}), "4.3b": (["4", "4"],), "3.1a": (True,),
+             "1.0": ("7", [7, 7], None, True, {"x": 7})}  # fmt: skip
     for id, answers in slips.items():
         for slip in answers:
             predict(id, slip)
@@ -522,6 +523,23 @@ def test_what_is_no_answer_is_not_locked_in(capsys):
     assert "Locked in" in capsys.readouterr().out, "three numbers may be believed in where the number is not told"
     predict("4.6a", "B")
     assert "Locked in: 'B'." in capsys.readouterr().out
+
+
+def tensors(right):
+    """A list of tensors, which is right, or one number in a tensor."""
+    return [tensors(each) for each in right] if type(right) is list else right if right is None else torch.tensor(right)
+
+
+@pytest.mark.parametrize("kind", [str, np.array, tuple, tensors, lambda right: [right], lambda right: f"({right})."])
+def test_a_right_prediction_in_another_form_is_right_or_asked_again(kind):
+    for exercise in lessons.all_exercises():
+        fits = type(exercise.right) is list if kind is tuple else kind is not tensors or not exercise.options
+        if exercise.kind == "prediction" and fits:
+            answer = exercise.right if exercise.right is None else kind(exercise.right)
+            worker.predictions[exercise.id] = answer
+            verdict = judge(exercise, Local({}))
+            slip = "" if verdict.passed else checking.slipped(exercise, answer, verdict)
+            assert verdict.passed or "The answer is" in slip, (exercise.id, answer, verdict)
 
 
 def test_controls_do_what_the_code_does(own_folder, capsys):
