@@ -79,7 +79,9 @@ def formula(cases: Sequence[Case], enough: int = 2, by_hand: bool = False) -> tu
     if len(cases[0].inputs) > MOST or any(each.size > LARGEST for case in cases for each in case.inputs.values()):
         return NONE
     n, right = cases[0].given, [case.inputs["right"] for case in cases if "right" in case.inputs]
-    if not n.ndim and right and not all(alike(r, right[0]) for r in right) and all(alike(n, case.given) for case in cases):
+    constant = not n.ndim and all(alike(n, case.given) for case in cases)
+    constant &= not any(alike(value, n) for case in cases for name, value in case.inputs.items() if name != "right")
+    if constant and right and not all(alike(r, right[0]) for r in right):
         return f"{n:g}", number(n.item())
     with np.errstate(all="ignore"):
         # In a large one, and in a late one, the least is alike by chance.

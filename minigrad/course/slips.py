@@ -96,7 +96,7 @@ def slips(function: types.FunctionType) -> Iterator[Slip]:
 def likely(group: list[Edit]) -> tuple[bool, int]:
     """The place of a change in the search: of those that are many, the ones in several places come last."""
     place = ORDER.index(group[0].kind)
-    return len(group) > 1 and place >= ORDER.index("piece"), place
+    return len(group) > 1 and place > ORDER.index("piece"), place
 
 
 def together(edits: list[Edit]) -> Iterator[list[Edit]]:
@@ -246,7 +246,9 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
             if called:
                 yield from (("piece", ast.Name(name, ast.Load()), f"{text} {name}") for name in known)
             if isinstance(old.ctx, ast.Load):
-                yield from (("piece", piece, f"{text} {ast.unparse(piece)}") for piece in pieces if ast.unparse(piece) != text)
+                here = {ast.unparse(piece): piece for piece in pieces}
+                same = {f"{name}.{attr}": ast.Attribute(ast.Name(name, ast.Load()), attr, ast.Load()) for name in known}
+                yield from (("piece", piece, f"{text} {shown}") for shown, piece in {**same, **here}.items() if shown != text)
                 if not called:
                     yield "too much", value, f".{attr}"
         case ast.Constant(int() | float() as value) if type(value) is not bool:

@@ -15,6 +15,7 @@ import dataclasses
 import functools
 import inspect
 import itertools
+import math
 import re
 import sys
 import time
@@ -142,7 +143,9 @@ class Bench:
                 if self.exercise.written
                 else "Write your code"
             )
-            return self.say("not attempted", f"{names[0]} is still blank. {where} in the place of the dots.")
+            near = [str(n) for n in seen[names[0]].get("near", [])[:1]]
+            other = f"There is {near[0]}: did you change the name?" if near else ""
+            return self.say("not attempted", f"{names[0]} is still blank. {where} in the place of the dots.", other)
         right = next((each for each in self.exercise.alternatives if type(each) is dict), {})
         for name in names:
             if isinstance(right.get(name), type) and seen[name]["type"] == name:
@@ -158,7 +161,10 @@ class Bench:
         """The name is not there: not run, or called something else."""
         what = "the class" if "." in name else "it"
         lines = [f"I cannot find {name}."]
-        if near:
+        bare = name.rpartition(".")[2].strip("_")
+        if "." in name and bare in near:
+            lines.append(f"There is a function {bare}. The line {name} = {bare} makes it a method of the class.")
+        elif near:
             lines.append(f"There is {' and '.join(near)}: did you change the name?")
         lines.append(f"If the name is right, run the cell that defines {what}, then check again.")
         return self.say("missing", *lines)
@@ -335,9 +341,9 @@ class Bench:
         raised = isinstance(answer, Failure) and answer.kind == "raised" and not isinstance(truth, Raises)
         error = explained(answer, probe.code) if raised else ""
         names = [name.rpartition(".")[2] for name in self.exercise.names if raised]
-        own = [name for name in names if hasattr(np, name) and re.search(rf"(?<![\w.]){name}\(", answer.text or "")]
+        own = [name for name in names if hasattr(math, name) and re.search(rf"(?<![\w.]){name}\(", answer.text or "")]
         if own:
-            error = f"This line calls your own {own[0]} again. Is the function of a module meant, of math or np?"
+            error = f"This line calls your own {own[0]} again. Is the one of a module meant, such as math.{own[0]}?"
         stopped = bool(error) or (raised and answer.line is not None)
         alone = not stopped and all(self.probes[i].about for i in failing)  # else it is not what this program asks for
         about = probe.about if alone else ""
@@ -670,7 +676,7 @@ class Bench:
             return likeness.gathered(cases)
         means = ", where right is the right result" if re.search(r"\bright\b", text) else ""
         what = f"{label[0].lower()}{label[1:]}" if label.startswith(("The ", "Value ")) else label or "what came back"
-        still = "still " if what.split(".")[0] == text else ""
+        still = "still " if what in (text, f"{text}.data") else ""
         return f"Each time, {what} is {still}{text}{means}."
 
     def always_the_same(self) -> str:

@@ -255,12 +255,17 @@ class Server:
             own = [n for n in self.namespace if type(n) is str and not n.startswith("_")]
             wanted = name.split(".")[0]
             owner = name.rpartition(".")[0]
+            bare = name.rpartition(".")[2].strip("_")
             if isinstance(self.namespace.get(owner), type):  # the class is there, and the method is not
                 own, wanted = [f"{owner}.{n}" for n in vars(self.namespace[owner]) if not n.startswith("__")], name
+                if isinstance(self.namespace.get(bare), types.FunctionType):
+                    own, wanted = [bare], bare
             alike = [n for n in own if n.lower() == wanted.lower()]
             near = alike[:2] or difflib.get_close_matches(wanted, own, n=2, cutoff=0.75)
             return {"state": "missing", "type": "", "near": [n for n in near if n != name.split(".")[0]]}
-        return {"state": blankness(thing), "type": type(thing).__name__, "near": []}
+        state = blankness(thing)
+        near = [n for n in self.namespace if state == "blank" and type(n) is str and n != name and n.lower() == name.lower()]
+        return {"state": state, "type": type(thing).__name__, "near": near[:2]}
 
     def describe(self, error: BaseException, printed: str) -> Failure:
         """An exception as plain data: its type, message and the student's line."""

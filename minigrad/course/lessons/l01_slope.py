@@ -73,6 +73,10 @@ def own_h(f: Function, x: float, h: float) -> float:
     return (f(x + 1e-5) - f(x - 1e-5)) / 2e-5
 
 
+def cosine(f: Function, x: float, h: float) -> float:
+    return math.cos(x)
+
+
 def fixed_run(f: Function, x: float, h: float) -> float:
     return (f(x + h) - f(x - h)) / 0.002
 
@@ -162,6 +166,8 @@ EXERCISE_1_1 = program(
         Wrong(only_upwards, "", "Your slope is right where the function rises. Where the function falls, the slope should "
               "be negative. Which of your operations loses the sign?"),
         Wrong(rounded, "", "Your result is rounded to four decimals. Can it then show an error of 1e-8?"),
+        Wrong(cosine, "M43", "The cosine is the derivative of the sine alone. central gets any function f, and needs its "
+              "values at two points. Where does f enter?"),
         Wrong(own_h, "", "Your result does not depend on h. Which argument says how far the points are apart?"),
         Wrong(fixed_run, "M45", "You divide by 0.002, the run for one h. How long is the run from x - h to x + h for any h?"),
         Wrong(bend, "M43", "That is the difference for the *second* derivative: it says how the slope changes. Which two "

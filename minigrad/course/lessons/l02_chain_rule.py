@@ -256,7 +256,7 @@ EDGES = [("w", "h"), ("x", "h"), ("h", "p"), ("h", "q"), ("p", "r"), ("q", "r"),
 
 def drawn(answer: Any) -> list[tuple[str, str]]:
     """The edges of an answer as pairs."""
-    return [(start.strip(), end.strip()) for start, end in answer]
+    return [(str(start).strip(), str(end).strip()) for start, end in answer]
 
 
 def with_edges(test: Callable[[list[tuple[str, str]]], bool]) -> Callable[[Any], bool]:
@@ -271,6 +271,11 @@ def with_edges(test: Callable[[list[tuple[str, str]]], bool]) -> Callable[[Any],
     return applies
 
 
+def no_pairs(answer: Any) -> bool:
+    """Whether a list holds something that is no pair."""
+    return not isinstance(answer, str) and any(not isinstance(pair, list | tuple) or len(pair) != 2 for pair in answer)
+
+
 EXERCISE_2_6 = value(
     "2.6", "edges", EDGES,
     title="draw the edges",
@@ -280,11 +285,15 @@ EXERCISE_2_6 = value(
         Wrong([(end, start) for start, end in EDGES], "", "One of your arrows points from a value to its own input. The "
               "graph is drawn in the direction of the forward pass. Which of the two values is computed first?",
               when=with_edges(lambda v: any((end, start) in EDGES for start, end in v)), name="backwards"),
-        Wrong([*EDGES, ("5", "p"), ("2", "q")], "", "One of your pairs holds a name that is no node. A constant such as 5 "
-              "has no node here. Which seven names are nodes?",
+        Wrong(["w->h", "x->h"], "", 'One of your entries is no pair. Each arrow is a pair of two names, such as ("w", "h"): '
+              "the value that is used, and the value that is computed from it.", name="no pairs", when=no_pairs),
+        Wrong([*EDGES, ("5", "p"), ("2", "q")], "", "One of your pairs holds something that is no node. The nodes "
+              "are seven names in quotation marks and in small letters, as in the picture; a constant such as 5 has none.",
               when=with_edges(lambda v: any(name not in NODES for pair in v for name in pair)), name="constants"),
-        Wrong([*EDGES, ("w", "r")], "", "One of your arrows skips a node: the second value is not computed directly from "
-              "the first. Look at the formula of the second value. Which names does it use?",
+        Wrong([*EDGES, ("w", "x")], "", "One of your arrows leads to w or x. These two are inputs: they are not computed from "
+              "another value.", when=with_edges(lambda v: any(end in "wx" for _, end in v)), name="into an input"),
+        Wrong([*EDGES, ("w", "r")], "", "One of your arrows leads to a value whose formula does not use the first name. Go "
+              "through your pairs: which names are on the right side of the second one's formula?",
               when=with_edges(lambda v: not set(v) <= set(EDGES)), name="an arrow too many"),
         Wrong([*EDGES, ("h", "p")], "", "One of your pairs is there twice. Each input is used once by each node here.",
               when=with_edges(lambda v: len(set(v)) < len(v)), name="twice"),

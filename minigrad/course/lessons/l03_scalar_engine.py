@@ -68,7 +68,9 @@ def probes_3_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ADD_SAME_TWICE, x=a, g=g, s=10.0).expect(10 + 2 * g)
     yield run(ADD_AGAIN, a=a, b=b, g=g).expect([2 * g, 2 * g, g, a, b])
     yield run(ADD_TWO, a=a, b=b, g=g).expect([g, g, 0.0])
-    yield run(ADD_SELF, x=a, g=g).expect([2, g, 2 * a, a])
+    yield run(ADD_SELF, x=a, g=g).expect([2, g, 2 * a, a]).on(
+        "c = x + x has two parents, (x, x): the objects themselves, not their numbers."
+    )
     yield run(ADD_ALONE, a=a, b=b, g=g).expect([g, 0.0, g])
     yield run(ADD, a=-a, b=2.5, g=1000.0).expect([2.5 - a, 1000.0, 1000.0])
     yield run(ADD_QUIET, a=a, b=b).expect([0.0, 0.0, 0.0])
@@ -378,7 +380,9 @@ def probes_3_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ADD_SAME_TWICE.replace("+", "*"), x=a, g=g, s=10.0).expect(10 + 2 * a * g)
     yield run(MUL_AGAIN, a=a, b=b, g=g).expect([2 * b * g, 2 * a * g, g, a, b])
     yield run(MUL_TWO, a=a, b=b, g=g).expect([b * g, a * g, 0.0])
-    yield run(MUL_SELF, x=a, g=g).expect([2, g, a * a, a])
+    yield run(MUL_SELF, x=a, g=g).expect([2, g, a * a, a]).on(
+        "c = x * x has two parents, (x, x): the objects themselves, not their numbers."
+    )
     yield run(MUL_THREE, a=a, b=b, g=g).expect([2 * a * b * g, a * a * g])
     yield run(MUL_ALONE, a=a, b=b, g=g).expect([a * b * g, 0.0, a * g])
     yield run(MUL, a=-2.5, b=0.7, g=1000.0).expect([-1.75, 700.0, -2500.0])
