@@ -32,7 +32,6 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "This function is called with fewer inputs than it asks for. From where does it get what is missing?"
     ),
     r"TypeError: .*unexpected keyword": ("The input has another name in your function than in the call."),
-    r"TypeError: unsupported operand type\(s\) for \^": ("In Python ^ is no power. Which sign is?"),
     r"TypeError: '[<>]=?' not supported between": (
         "sorted, min and max compare what they are given, and these objects have no larger or smaller one. What is to decide?"
     ),
@@ -43,6 +42,17 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "This name is stored somewhere in this function, so here it is a variable of the function, and has no value yet. Is it "
         "the name of a function as well?"
     ),
+    r"TypeError: type .* doesn't define __round__": (
+        "Python's round takes a single plain number. Which function rounds each entry of a tensor?"
+    ),
+    r"TypeError: save_for_backward": (
+        "save_for_backward takes tensors, one after the other: no list, and no plain number. A plain number may be an "
+        "attribute of ctx."
+    ),
+    r"TypeError: .*\(\) takes no arguments": (
+        "A class with brackets after it makes an object. Which method of the class is to be called?"
+    ),
+    r"TypeError: .*bitwise_xor|TypeError: .*\^": ("In Python ^ is no power. Which sign is?"),
     r"TypeError: unsupported operand .*(function|method)": (
         "One of the two is a function, and not what it gives. Are brackets missing after its name?"
     ),
@@ -60,6 +70,9 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "One of the two is no number and no array. What is it made from?"
     ),
     r"TypeError: unsupported operand": ("This operator does not take these two kinds of things. What are they?"),
+    r"TypeError: 'tuple' object is not callable .*saved_tensors": (
+        "ctx.saved_tensors is a tuple and no method, so no brackets follow it."
+    ),
     r"TypeError: .*'(numpy.ndarray|tuple)' object is not callable": (
         "Round brackets call a function, but this is an array or a tuple. .T, .shape and .size need no brackets, and an "
         "index needs square ones."
@@ -86,6 +99,10 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     r"TypeError: '.*' object is not (reversible|subscriptable|iterable)": (
         "This object has no order, or holds nothing that can be gone through. Which kind of object has?"
     ),
+    r"TypeError: only integer tensors": (
+        "A tensor stands where Python wants a whole number: as an index, or as a factor of a tuple or a list. "
+        "ctx.saved_tensors is a tuple, also when it holds one tensor."
+    ),
     r"TypeError: .*(only integer|indices must be|slice indices)": (
         "An index has to be a whole number. What is it here?"
     ),
@@ -111,6 +128,9 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     r"AttributeError: '(numpy.)?(ndarray|float64)' object has no attribute '(backward|grad|detach|requires_grad)": (
         "A numpy array keeps no graph, so it has no backward pass. Should it be a tensor here, or should you compute the "
         "derivative yourself?"
+    ),
+    r"AttributeError: 'FunctionCtx' object": (
+        "backward finds on ctx only what forward has stored there. Which line of forward should store this?"
     ),
     r"AttributeError: '(tuple|list)' object has no attribute '(size|ndim|shape|sum|T)'": (
         "This is a plain tuple or list, which has a length and no such attribute. How do you count what it stands for?"
@@ -168,8 +188,11 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "then?"
     ),
     r"ValueError: The truth value of an array|RuntimeError: Boolean value of Tensor": (
-        "if asks for one truth value, and this array has several. Is it to be compared with None, or by .all() or "
-        ".any()?"
+        "if asks for one truth value, and this array has several. To decide for each entry, use where; to decide once, "
+        ".all() or .any(), or a comparison with None."
+    ),
+    r"ValueError: not enough values to unpack .*saved_tensors": (
+        "ctx.saved_tensors holds fewer tensors than this line unpacks. What has forward given to save_for_backward?"
     ),
     r"ValueError: .*unpack": ("On the left there are more or fewer names than values on the right."),
     r"ValueError: setting an array element": ("One place of an array holds one number. What did you put there?"),
@@ -190,6 +213,9 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     r"RuntimeError: .*modified by an inplace": (
         "A number that the backward pass needs was changed in place, and that is this error. Is it to be caught here, "
         "or to be avoided?"
+    ),
+    r"RuntimeError: .*returned an invalid gradient": (
+        "The gradient that a backward returns has the shape of the input that it belongs to."
     ),
     r"RuntimeError: .*(cannot be multiplied|size mismatch, got|inconsistent tensor size|expanded batch)": (
         "In a product the last axis of the left one must be as long as the first axis of the right one. Write both "
@@ -224,7 +250,7 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
 def explained(failure: Failure, program: str = "") -> str:
     """What is behind an error, in a sentence or two; "" where the message says it all. `program` is that of the check, which
     may be what raised it."""
-    said = f"{failure.type}: {failure.message}"
+    said = f"{failure.type}: {failure.message}{' in ctx.saved_tensors' * ('ctx.saved_tensors' in failure.text)}"
     seen = went_on(failure, program) if program and failure.line is None else ""
     if seen:
         return seen

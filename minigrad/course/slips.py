@@ -25,7 +25,8 @@ COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, as
 IDENTITY = (ast.Is, ast.IsNot)
 RELATIVES = (("sum", "mean", "max", "min", "prod"), ("zeros", "ones"), ("zeros_like", "ones_like"), ("data", "grad"),
              ("exp", "log"), ("tanh", "sigmoid", "relu", "tan", "sin", "cos"), ("outer", "dot", "inner"), ("append", "extend"),
-             ("row_stack", "column_stack", "stack", "vstack", "hstack"), ("maximum", "minimum"))  # fmt: skip
+             ("row_stack", "column_stack", "stack", "vstack", "hstack"), ("maximum", "minimum"),
+             ("max", "maximum"), ("min", "minimum"))  # fmt: skip
 AROUND = ("{}.sum()", "{}.mean()", "{}.sum(axis=0)", "{}.sum(axis=1)", "sum({})", "{}.T", "reversed({})", "({},)", "abs({})",
           "{}[::-1]", "{}.copy()", "list({})", "{}[:, None]", "{}.data")  # fmt: skip
 LONGEST = 60  # characters of a piece that is shown
