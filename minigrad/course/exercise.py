@@ -256,6 +256,8 @@ class Exercise:
     asks: tuple[str, ...] = ()  # for each number of a value, or for all: the question that leads to it
     steps: Callable[[Probe], Mapping[str, Any]] | None = None  # what is computed on the way to an answer, by name
     likely: Callable[[Probe], Mapping[str, Any]] | None = None  # what a mistake answers (or a test of it), by what to say
+    leads: Mapping[int, str] = field(default_factory=dict)  # for the parts of an answer, by place, the first computed first:
+    # what follows if this one is wrong, and all before it in this list are right
     options: Mapping[str, str] = field(default_factory=dict)
     before: tuple[Before, ...] = ()
     items: tuple[Any, ...] = ()

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Case", "formula", "gathered"]
+__all__ = ["Case", "by_chance", "formula", "gathered"]
 
 Array = np.ndarray[Any, Any]
 Make = Callable[[Mapping[str, Array]], Any]
@@ -113,6 +113,16 @@ def gathered(cases: Sequence[Case]) -> str:
         held = all(bool(np.isclose(given, right, rtol=1e-7, atol=1e-9).any()) for given, right in pairs)
         return "One of these numbers is what is asked for. Which one?" if held else ""
     return ""
+
+
+def by_chance(text: str, cases: Sequence[Case]) -> bool:
+    """True if a formula says more than the numbers do: a long one about few digits, or a factor that one case alone shows."""
+    names = "|".join(re.escape(name) for name in sorted(cases[0].inputs, key=len, reverse=True))
+    pieces = len(re.findall(rf"(?:{names})(?!\w)|\d+|\.\w+\(|\bnp\.\w+|\blen\b", text))
+    numbers = [number for case in cases for number in case.given.ravel().tolist() if number]
+    digits = sum(len(f"{number:.5e}".split("e")[0].strip("-").rstrip("0.").replace(".", "")) for number in numbers)
+    factor = cases[0].given.ndim and re.search(r"\.(sum|mean|max)\(\)|len\(|\.size|(\b\w+) @ \2\b", text)
+    return digits < 2 * (pieces - 1) or bool(factor and len(cases) < 2)
 
 
 def candidates(inputs: Mapping[str, Array], wanted: Any, by_hand: bool) -> Iterator[tuple[str, Make]]:

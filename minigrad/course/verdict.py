@@ -346,6 +346,7 @@ class Bench:
             error = f"This line calls your own {own[0]} again. Is the one of a module meant, such as math.{own[0]}?"
         stopped = bool(error) or (raised and answer.line is not None)
         alone = not stopped and all(self.probes[i].about for i in failing)  # else it is not what this program asks for
+        alone = alone and isinstance(answer, bool | np.bool_) == isinstance(truth, bool)  # nor where another sort comes
         about = probe.about if alone else ""
         slips = self.slip(failing, probe.name)
         if slips:
@@ -357,12 +358,12 @@ class Bench:
         known = re.compile(f"{formulas}|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")
         likely = "" if raised or known.match(seen) else self.in_a_wrong_solution(failing)
         if likely:
-            return [likely]
+            return [likely, self.led(failing)]
         sure = known.match(seen) or not about
         told = [line for line in (about, seen if sure else "", error) if line]
         if not known.match(seen):
             told += [line for line in [self.in_programs(failing)] if line]
-        return told[:2] or [self.in_general(failing[0], probe, answer, truth)]
+        return (told[:2] or [self.in_general(failing[0], probe, answer, truth)]) + [self.led(failing)]
 
     def unknown(self, failing: list[int], problems: list[str]) -> tuple[Any, ...]:
         """A mistake that is in no catalogue: the question that is shown, its answer, what is right, and what to say."""
@@ -375,6 +376,12 @@ class Bench:
             formula = ""
         if "times" in whole and "right" in formula and self.always_so(whole, asked[0], failing):
             formula = whole  # a factor is plainer
+        if asked[0].kind == "run" and not formula:
+            other = next((i for i in failing if self.probes[i].code != asked[0].code), None)
+            if other is not None and not isinstance(self.answers[first], Failure):
+                there = self.probes[other], self.answers[other], self.truths[other]
+                formula = self.formula(other, there)
+                first, asked = (other, there) if formula else (first, asked)
         if formula and asked[0].kind == "run":
             return *asked, problems[first], formula
         *small, problem = self.smallest(failing, problems)
@@ -515,6 +522,17 @@ class Bench:
         if said or not several or set(labels) - set(several) or set(failing) - explained or len(several) > 2:
             return " ".join(dict.fromkeys(said[i] for i in sorted(said)))
         return " ".join(f"{label}: {text[0].lower()}{text[1:]}" for label, text in several.items())
+
+    def led(self, failing: list[int]) -> str:
+        """What follows from which parts of the answers are wrong, and which are right; "" if nothing is known of that."""
+        wrong = set()
+        for i in failing:
+            answer, truth = self.answers[i], self.truths[i]
+            if not isinstance(answer, list | tuple) or not isinstance(truth, list | tuple) or len(answer) != len(truth):
+                return ""
+            pairs = enumerate(zip(answer, truth, strict=True))
+            wrong |= {k for k, pair in pairs if difference(*pair, self.exercise.rtol, self.exercise.atol, strict=True)}
+        return next((says for k, says in self.exercise.leads.items() if k in wrong), "")
 
     def labels(self, failing: list[int]) -> dict[str, dict[int, Any]]:
         """Each part of the answers that is wrong: what was given, by question."""
@@ -674,6 +692,8 @@ class Bench:
         text, make = likeness.formula(asked_before)
         if text in ("", "right") or not likeness.alike(make(last.inputs), last.given):
             return likeness.gathered(cases)
+        if likeness.by_chance(text, asked_before):
+            return ""
         means = ", where right is the right result" if re.search(r"\bright\b", text) else ""
         what = f"{label[0].lower()}{label[1:]}" if label.startswith(("The ", "Value ")) else label or "what came back"
         still = "still " if what in (text, f"{text}.data") else ""
@@ -806,7 +826,12 @@ class Bench:
 
     def smallest(self, failing: list[int], problems: list[str]) -> tuple[Probe, Any, Any, str]:
         """A failing probe that no simplification makes smaller, with answer, truth and problem."""
-        at = min(failing, key=lambda i: (nearly_right(problems[i]), self.probes[i].about != "", weight(self.probes[i]), i))
+        errors = [i for i in failing if isinstance(self.answers[i], Failure) and self.answers[i].line is not None]
+        most = errors if 2 * len(errors) > len(failing) else failing  # an error in a line of theirs says more
+        said = [probe.about for probe in self.probes]  # what is said of one question alone tells more than what is said of many
+        told = all(said[i] for i in failing)
+        rank = {i: (said.count(said[i]), i * (said.count(said[i]) == 1)) if told else (said[i] != "", 0) for i in most}
+        at = min(most, key=lambda i: (nearly_right(problems[i]), rank[i], weight(self.probes[i]), i))
         best = (self.probes[at], self.answers[at], self.truths[at], problems[at])
         if isinstance(best[2], Raises):
             return best
@@ -899,7 +924,8 @@ def inputs_of(exercise: Exercise, probe: Probe) -> dict[str, np.ndarray[Any, Any
         function = exercise.namespace(exercise.alternatives[0]).get(probe.name) if exercise.alternatives else None
         names = list(inspect.signature(function).parameters) if callable(function) else []
         given |= dict(zip(names, probe.args))
-    given |= exercise.steps(probe) if exercise.steps else {}
+    steps = exercise.steps(probe) if exercise.steps else {}
+    given = {name: value for name, value in given.items() if name not in steps} | dict(steps)
     if len(given) >= likeness.MOST:  # too many to combine: the steps are nearer to the answer than the inputs
         given = dict(list(given.items())[-likeness.MOST + 1 :])
     arrays = {name: as_numbers(value) for name, value in given.items()}
@@ -1466,8 +1492,10 @@ def diagnoses(exercise: Exercise, probes: list[Probe], answers: list[Any], faili
         results = behaves_so(wrong, failing)
         if results and all(trouble(exercise, probes[i], given, exercise.expected(probes[i]))
                            for i, given in zip(failing, results, strict=True)):  # fmt: skip
-            yield wrong
-            return
+            theirs = zip(probes, one_by_one(exercise, wrong.answer, probes), strict=True)
+            if sum(bool(trouble(exercise, p, given, exercise.expected(p))) for p, given in theirs) <= 2 * len(failing):
+                yield wrong  # else most of what it gets wrong is right here
+                return
 
 
 def odd(number: float) -> bool:

@@ -107,6 +107,17 @@ EXERCISE_10_1 = function(
               "each entry separately.", name="decided for all"),
         Wrong(kinks(relu=lambda x, g: np.where(x > 0.1, g, 0)), "M35", "relu_vjp gives 0 at x = 0.02, which is a "
               "positive number. Where exactly does relu start to rise?", name="opens late"),
+        Wrong(kinks(relu=lambda x, g: g * (x > 0) * (g > 0)), "M35", "relu_vjp passes on only what is positive in x and "
+              "in g. A negative upstream gradient passes as well: only x decides.", name="mask on both"),
+        Wrong(kinks(maximum=lambda a, b, g: (g * (a > b), g * (a <= b))), "M35", "Where a and b are equal, b gets "
+              "all of g. Would your answer be the same if a and b were swapped?", name="b at a tie"),
+        Wrong(kinks(maximum=lambda a, b, g: (np.where(a == b, 0.5, g * (a > b)), np.where(a == b, 0.5, g * (b > a)))),
+              "M23", "Where a and b are equal, maximum_vjp gives 0.5 and does not use g. Each gets half of g there.",
+              name="a tie without g"),
+        Wrong(kinks(maximum=lambda a, b, g: (a * (a > b), b * (b > a))), "M43", "maximum_vjp returns the larger values. "
+              "You need the gradients: which entries of g go to a, and which to b?", name="values of maximum"),
+        Wrong(kinks(maximum=lambda a, b, g: (g * (a > 0), g * (b > 0))), "M35", "maximum_vjp compares a and b with 0. "
+              "The maximum compares them with each other.", name="compared with 0"),
         Wrong(kinks(relu=lambda x, g: through(torch.relu, x, g)), "", OWN_RULE + "Which comparison do you need?",
               name="engine"),
     ],
@@ -275,16 +286,21 @@ def by_hand(
     gate: Step = lambda dH, Z: dH * (Z > 0),
     W1_from: Step = lambda X, dZ: X.T @ dZ,
     order: Step = lambda dW1, db1, dW2, db2: (dW1, db1, dW2, db2),
+    act: Step = lambda Z: np.maximum(Z, 0),
+    biases: float = 1.0,
+    top: Step = lambda P: P,
+    mean: Step = lambda E: (E**2).mean(),
 ) -> Step:
-    """The net with each step of its backward pass given: the wrong answers change one of them."""
+    """The net with each of its steps given: the wrong answers change one of them, or two that belong together."""
 
     def two_layer(X: Array, t: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> tuple[Any, ...]:
-        Z = X @ W1 + b1
-        H = np.maximum(Z, 0)
-        P = H @ W2 + b2
-        dP = error(P, t)
+        Z = X @ W1 + biases * b1
+        H = act(Z)
+        Y = H @ W2 + biases * b2
+        P = top(Y)
+        dP = error(P, t) * (P == Y)
         dZ = gate(hidden(dP, W2), Z)
-        return ((P - t) ** 2).mean(), *order(W1_from(X, dZ), bias(dZ), W2_from(X, Z, H, dP), bias(dP))
+        return mean(P - t), *order(W1_from(X, dZ), bias(dZ), W2_from(X, Z, H, dP), bias(dP))
 
     return two_layer
 
@@ -317,14 +333,14 @@ def net_by_engine(X: Array, t: Array, *parameters: Array) -> tuple[Any, ...]:
 
 
 def steps_10_3(probe: Probe) -> dict[str, Any]:
-    """The arrays of the forward pass and of the backward pass."""
+    """The arrays of the forward pass and of the backward pass, and of the inputs the one that they need."""
     X, t, W1, b1, W2, b2 = probe.args or list(probe.data.values())
     Z = X @ W1 + b1
     H = np.maximum(Z, 0)
     error = H @ W2 + b2 - t
     dP = 2 * error / error.size
     dH = dP @ W2.T
-    return {"(P - t)": error, "Z": Z, "H": H, "dP": dP, "dH": dH, "dZ": dH * (Z > 0)}
+    return {"(P - t)": error, "Z": Z, "H": H, "dP": dP, "dH": dH, "dZ": dH * (Z > 0), "X": X}
 
 
 EXERCISE_10_3 = function(
@@ -335,6 +351,15 @@ EXERCISE_10_3 = function(
     oracle=one_at_a_time,
     probes=probes_10_3,
     steps=steps_10_3,
+    leads={
+        0: "The loss is wrong, so the mistake begins in the forward pass. Compute Z, H and P for these inputs on paper.",
+        4: "The loss is right, and the gradient of b2 is not. It needs dP alone, so look at dP and at its sum.",
+        3: "The loss and the gradient of b2 are right, so dP is, too. The gradient of W2 is not: which two "
+           "arrays are in it, and in which order?",
+        2: "The gradients of the second layer are right, and the gradient of b1 is not. So the mistake is in dH, in the mask "
+           "that makes dZ, or in the sum.",
+        1: "All is right but the gradient of W1. It needs X and dZ: which arrays does your line take, and in which order?",
+    },
     prelude=ENGINE_OFF,
     wrong=[
         Wrong(by_hand(W2_from=lambda X, Z, H, dP: dP.T @ H), "M29", "dW2 is transposed. It has to have the shape of "
@@ -363,13 +388,29 @@ EXERCISE_10_3 = function(
         Wrong(by_hand(bias=lambda d: d), "M28", "The gradient of a bias has one row for each example. The bias was "
               "used for every example, so what has to be done with the rows?", name="bias not summed"),
         Wrong(by_hand(bias=lambda d: d.mean(axis=0)), "M28", "The gradient of a bias is divided by the number of "
-              "examples once too often. The loss has already divided. Add the rows.", name="mean over the rows"),
+              "examples once too often. The loss has already divided. Add the rows.", name="mean for the sum"),
         Wrong(by_hand(bias=lambda d: d.sum(axis=1)), "M42", "The gradient of a bias has one number for each example. "
               "It needs one number for each column. Which axis has to go?", name="sum over the columns"),
         Wrong(by_hand(W2_from=lambda X, Z, H, dP: X.T @ dP), "M29", "You compute dW2 from X. But W2 was multiplied "
               "with another array in the forward pass. Which one?", name="X for H"),
         Wrong(by_hand(W2_from=lambda X, Z, H, dP: Z.T @ dP), "M43", "You compute dW2 from Z, the array before relu. "
               "But W2 was multiplied with the array after relu.", name="Z for H"),
+        Wrong(by_hand(act=np.tanh, gate=lambda dH, Z: dH * (1 - np.tanh(Z) ** 2)), "M35", "This is the lesson's net, with "
+              "tanh between the layers. Here it is relu: which line of the forward pass changes, and which one of the "
+              "backward pass?", name="tanh"),
+        Wrong(by_hand(gate=lambda dH, Z: dH * (1 - np.maximum(Z, 0) ** 2)), "M43", "1 - H**2 is the derivative of tanh, "
+              "and H comes from relu here. What is the derivative of relu?", name="derivative of tanh"),
+        Wrong(by_hand(biases=0.0), "", "The forward pass uses neither b1 nor b2. Each layer adds its bias.",
+              name="no biases"),
+        Wrong(by_hand(top=lambda P: np.maximum(P, 0)), "", "The output P goes through relu as well. Only the hidden layer "
+              "does: P may be negative.", name="relu at the output"),
+        Wrong(by_hand(error=lambda P, t: (P - t) / P.size, mean=lambda E: (E**2).mean() / 2), "M30", "Your loss is half "
+              "of the mean, and your gradients are half of the right ones. This loss has no factor 1/2.", name="half"),
+        Wrong(by_hand(error=lambda P, t: 2 * (P - t) / len(P), mean=lambda E: (E**2).sum() / len(E)), "M30", "Your loss "
+              "adds up the outputs of each example, and takes the mean over the examples. The task takes the mean over all "
+              "entries of P.", name="mean over the rows"),
+        Wrong(by_hand(error=lambda P, t: np.sign(P - t) / P.size, mean=lambda E: np.abs(E).mean()), "", "Your loss is the "
+              "mean of the absolute errors. The task squares the errors.", name="absolute errors"),
         Wrong(by_hand(W2_from=lambda X, Z, H, dP: H.T @ np.ones_like(dP)), "M23", "dW2 does not depend on the errors. "
               "Which upstream gradient arrives at H @ W2?", name="ones for dP"),
         Wrong(by_hand(hidden=lambda dP, W2: dP.sum(axis=1, keepdims=True)), "M29", "The gradient of H is computed "
