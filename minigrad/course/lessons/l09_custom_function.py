@@ -47,7 +47,7 @@ def made(name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -
 
 TEN = "x = torch.tensor(x, requires_grad=True)\nsquare(x).backward(torch.full_like(x, 10.0))\nx.grad"
 WEIGHTED = "x = torch.tensor(x, requires_grad=True)\nsquare(x).backward(torch.tensor(v))\nx.grad"
-NODE = "x = torch.tensor(x, requires_grad=True)\ntype(square(x).grad_fn).__name__"
+NODE = "x = torch.tensor(x, requires_grad=True)\ntype(square(x).grad_fn).__name__ == 'SquareBackward'"
 INSIDE = "x = torch.tensor(x, requires_grad=True)\nsquare(square(x)).backward(torch.tensor(v))\nx.grad"
 BOTH = (
     "x, z = torch.tensor(x, requires_grad=True), torch.tensor(v, requires_grad=True)\n"
@@ -71,7 +71,8 @@ def probes_9_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(INSIDE, x=x, v=v).expect(4 * v * x**3)
     yield run(BOTH, x=x, v=v).expect([2 * x, 2 * v])
     yield run(KEPT.format("square(x)"), x=x, v=v).expect(x)
-    yield run(NODE, x=x).expect("SquareBackward").show()
+    yield run(NODE, x=x).expect(True).on("The result has no node of Square, so square(x) has not used the class. Which method "
+                                         "of the class records its node?")  # fmt: skip
     yield run(TWICE.format("square(x)"), x=x, v=v).expect(4 * x * v)
     yield run(ALONE.format("square(x)"), x=x, v=v).expect(2 * x * v)
 
@@ -157,6 +158,21 @@ def squares_x_itself(ctx: Any, x: Any) -> Any:
     return x.clone()
 
 
+def squares_in_place(ctx: Any, x: Any) -> Any:
+    ctx.save_for_backward(x)
+    x *= x
+    return x
+
+
+def root_rule(ctx: Any, g: Any) -> Any:
+    return 2 * g * torch.sqrt(ctx.saved_tensors[0])
+
+
+def starts_a_pass(Square: Any, x: Any) -> Any:
+    Square.apply(x).sum().backward()
+    return x.grad
+
+
 def hang_x(ctx: Any, x: Any) -> Any:
     ctx.x = x
     return x**2
@@ -204,8 +220,8 @@ EXERCISE_9_1 = program(
               "class makes the ctx and records the node? Or it has a self in front, because @staticmethod is missing.",
               name="forward"),
         Wrong(squares(square_rule, use=lambda Square, x: x * x), "M33",
-              "The numbers are right, but the node in the graph is that of *. Your class Square was never "
-              "used. Which call uses it?",
+              "The numbers are right, but the graph has no node of your class Square: square(x) computes them without "
+              "it, or calls forward itself. Which method of the class records its node?",
               name="unused"),
         Wrong(squares(from_the_class, keep_on_the_class), "M34",
               "Your answer is right for one square. With two squares in the graph, the second call "
@@ -224,7 +240,16 @@ EXERCISE_9_1 = program(
         Wrong(squares(writes_into_g), "M15", IN_PLACE, name="in place"),
         Wrong(squares(square_rule, squares_x_itself), "M15",
               "forward has changed the numbers of x itself. The caller still needs x, so compute a new "
-              "tensor.", name="changes x"),
+              "tensor.", alike="changes x", name="changes x"),
+        Wrong(squares(square_rule, squares_in_place), "M15",
+              "forward has changed the numbers of x itself. The caller still needs x, so compute a new "
+              "tensor.", alike="changes x", name="changes x in place"),
+        Wrong(squares(root_rule, keep_out), "M43",
+              "You compute x from its square, and the root has lost the sign of x. Save x itself.",
+              name="root of the output"),
+        Wrong(squares(square_rule, use=starts_a_pass), "",
+              "square starts a backward pass itself. It should only return the result: the caller computes on with it, and "
+              "starts the pass.", name="starts a pass"),
     ],
     alternatives=[
         squares(square_rule),
@@ -282,7 +307,8 @@ def probes_9_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TWICE.format("Scale.apply(x, -0.75)"), x=x, v=v).expect(-1.5 * v)
     yield run(HYPOT, a=np.array([3e-7]), b=np.array([4e-7]), v=np.array([10.0])).expect(
         [np.array([6.0]), np.array([8.0])]
-    )
+    ).on("Here a and b are 3e-7 and 4e-7, and their length is small, but not 0. Replace the divisor only where it is exactly "
+         "0, and add nothing to it.")  # fmt: skip
 
 
 def steps_9_2(probe: Probe) -> dict[str, Any]:
@@ -334,15 +360,40 @@ def hypot_without_root(ctx: Any, g: Any) -> Any:
     return g * a, g * b
 
 
+def hypot_times(factor: Callable[..., Any]) -> Callable[..., Any]:
+    """Both gradients multiplied by a factor, which is computed from r (1 where both inputs are 0)."""
+
+    def backward(ctx: Any, g: Any) -> Any:
+        r = ctx.saved_tensors[2]
+        return tuple(each * factor(r + (r == 0)) for each in hypot_rule(ctx, g))
+
+    return backward
+
+
+def hypot_root_alone(ctx: Any, g: Any) -> Any:
+    r = ctx.saved_tensors[2]
+    only = torch.where(r > 0, g / (2 * (r + (r == 0))), torch.zeros_like(g))
+    return only, only.clone()
+
+
+def hypot_upside_down(ctx: Any, g: Any) -> Any:
+    a, b, r = ctx.saved_tensors
+    return g * r / (a + (a == 0)), g * r / (b + (b == 0))
+
+
+def hypot_one_at_zero(ctx: Any, g: Any) -> Any:
+    r = ctx.saved_tensors[2]
+    return tuple(torch.where(r > 0, each, torch.ones_like(g)) for each in hypot_rule(ctx, g))
+
+
 def hypot_masked(ctx: Any, g: Any) -> Any:
     a, b, r = ctx.saved_tensors
     direction = torch.where(r > 0, g / (r + (r == 0)), torch.zeros_like(g))
     return direction * a, direction * b
 
 
-def hypot_nudged(ctx: Any, g: Any) -> Any:
-    a, b, r = ctx.saved_tensors
-    return g * a / (r + 1e-9), g * b / (r + 1e-9)
+def hypot_nudged(by: float) -> Callable[..., Any]:
+    return hypot_times(lambda r: r / (r + by))
 
 
 def hypot_shut_by_a_zero(ctx: Any, g: Any) -> Any:
@@ -413,10 +464,31 @@ EXERCISE_9_2 = program(
         Wrong(two_inputs(scale=lambda ctx, g: (g, None)), "",
               "Scale.backward passes g on unchanged. x was multiplied by k. What is the derivative of x * k "
               "with respect to x?", name="Scale without k"),
-        Wrong(two_inputs(hypot=hypot_nudged), "M51",
-              "You add a small number to the divisor. Now there is no nan, but the gradients are wrong "
-              "where the length is small. At which value is the division not possible?",
-              name="nudged"),
+        *(Wrong(two_inputs(hypot=hypot_nudged(by)), "M51",
+                "You add a small number to the divisor. Now there is no nan, but the gradients are wrong "
+                "where the length is small. At which value is the division not possible?",
+                alike="nudged", name=f"nudged by {by:g}") for by in (1e-9, 1e-8, 1e-6, 1e-5, 1e-3)),
+        Wrong(two_inputs(hypot=lambda ctx, g: (hypot_rule(ctx, g)[0], hypot_rule(ctx, g)[0].clone())), "M32",
+              "Hypot.backward returns the gradient of a twice. What is the derivative with respect to b?", name="a twice"),
+        Wrong(two_inputs(hypot=hypot_root_alone), "M30",
+              "This is the derivative of the root alone. Under the root stands a * a, and its derivative is a factor, too.",
+              name="root alone"),
+        Wrong(two_inputs(hypot=hypot_times(lambda r: 0.5)), "M30",
+              "The gradients of Hypot are half of the right ones. The root gives 1 / (2r): which factor does a * a give?",
+              name="half"),
+        Wrong(two_inputs(hypot=hypot_times(lambda r: 2.0)), "M30",
+              "The gradients of Hypot are twice the right ones. a * a gives the factor 2a: which factor does the root give?",
+              name="twice"),
+        Wrong(two_inputs(hypot=hypot_times(lambda r: 1 / r)), "M30",
+              "Hypot.backward divides by r twice. The derivative of the root is 1 / (2r), with one r.", name="over r squared"),
+        Wrong(two_inputs(hypot=hypot_times(lambda r: r * r)), "M30",
+              "Hypot.backward multiplies by r. The derivative of the root is 1 / (2r): r belongs into the divisor.",
+              name="times r"),
+        Wrong(two_inputs(hypot=hypot_upside_down), "M30",
+              "Your quotient is upside down. For a very large a and b = 0, the length grows as fast as a does.",
+              name="upside down"),
+        Wrong(two_inputs(hypot=hypot_one_at_zero), "M35",
+              "Where both inputs are 0, your gradient is 1. The task asks for 0 there.", name="one at zero"),
         Wrong(two_inputs(hypot=hypot_shut_by_a_zero), "M35",
               "Your gradient is 0 as soon as *one* of the two numbers is 0. The pair (0, 2) has the length "
               "2, and there is no kink. Where is the only kink?",
@@ -465,6 +537,12 @@ OUTPUT_CHANGED = (
 )
 
 
+WATCHED = (
+    "The engine watches what forward gives to save_for_backward, and nothing else: no attribute of ctx, no array, no copy. It "
+    "has to get x, and x alone."
+)
+
+
 def probes_9_3(rng: np.random.Generator) -> Iterator[Probe]:
     x, v = numbers(rng, 3), numbers(rng, 3)
     mixed = np.array([-1.5, 0.5, 2.0])
@@ -472,10 +550,10 @@ def probes_9_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(CUBE, x=mixed, v=v).expect(3 * v * mixed**2)
     yield run("Cube.apply(torch.tensor(x))", x=mixed).expect(mixed**3)
     yield run(CUBE_TWICE, x=x).expect(9 * x**8)
-    yield run(INPUT_CHANGED, x=np.array([1.0, 2.0])).expect(Raises("RuntimeError", "modified by an inplace")).show()
+    yield run(INPUT_CHANGED, x=np.array([1.0, 2.0])).expect(Raises("RuntimeError", "modified by an inplace")).show().on(WATCHED)
     yield run(OUTPUT_CHANGED, x=x).expect(3 * x**2)
-    yield run(BAG, x=x).expect(1).show()
-    yield run(HUNG, x=x).expect([]).show()
+    yield run(BAG, x=x).expect(1).show().on(WATCHED)
+    yield run(HUNG, x=x).expect([]).show().on(WATCHED)
     yield run(TWICE.format("Cube.apply(x)"), x=x, v=v).expect(6 * v * x**2)
     tiny = np.array([2e-4, -3e-4])  # a slope measured with a step of 1e-5 is off
     yield run(ALONE.format("Cube.apply(x)"), x=tiny, v=np.array([1e6, 2e6])).expect([0.12, 0.54])
@@ -542,8 +620,8 @@ def checks_by_hand(ctx: Any, x: Any) -> Any:
 
 
 COPIES = (
-    "There was no error, because backward used a copy. The copy is made in every forward pass and takes as much memory "
-    "as x itself. The engine can watch x for you. Which call makes it do so?"
+    "There was no error, because backward used another tensor than x: a copy, or something computed from x. It is made in "
+    "every forward pass and takes as much memory as x itself. The engine can watch x for you. Which call makes it do so?"
 )
 
 def guards_itself(ctx: Any, x: Any) -> Any:
@@ -611,7 +689,7 @@ EXERCISE_9_3 = program(
               "memory of x once more. The engine counts the changes at no cost. Which call makes it do so?",
               name="own guard"),
         Wrong(cube(saves_a_square, lambda ctx, g: g * 3 * ctx.saved_tensors[1]), "M15",
-              "You save two tensors where one is enough, because backward can compute the square again. "
+              "You save two tensors where one is enough, because backward can compute all it needs from x. "
               "What is the least that the rule needs?",
               name="saved a square"),
         Wrong(cube(hangs_a_square, rule_from_the_hung), "M34",
@@ -652,8 +730,8 @@ REVERSE = "x = torch.tensor(x, requires_grad=True)\nReverse.apply(x, k).backward
 
 def probes_9_4(rng: np.random.Generator) -> Iterator[Probe]:
     x, v = numbers(rng, 4), numbers(rng, 4)
-    halves = np.array([0.2, 1.7, -1.2])
-    yield run("RoundThrough.apply(torch.tensor(x))", x=halves).expect(np.array([0.0, 2.0, -1.0]))
+    some = np.array([0.2, 1.7, -1.2, -2.64, 3.38])
+    yield run("RoundThrough.apply(torch.tensor(x))", x=some).expect(np.array([0.0, 2.0, -1.0, -3.0, 3.0]))
     yield run(THROUGH, x=x, v=v).expect(v)
     yield run("Reverse.apply(torch.tensor(x), k)", x=x, k=0.5).expect(x)
     yield run(REVERSE, x=x, k=0.5, v=v).expect(-0.5 * v)
@@ -693,6 +771,15 @@ def liars(
 def sign_in_forward(ctx: Any, x: Any, k: Any) -> Any:
     ctx.k = k
     return -k * x
+
+
+def keeps_and_rounds(ctx: Any, x: Any) -> Any:
+    ctx.save_for_backward(x)
+    return torch.round(x)
+
+
+def ramp(ctx: Any, g: Any) -> Any:
+    return g * (ctx.saved_tensors[0].abs() < 1)
 
 
 def copies_and_keeps(ctx: Any, x: Any, k: Any) -> Any:
@@ -756,6 +843,17 @@ EXERCISE_9_4 = program(
         Wrong(liars(forward=lambda ctx, x: torch.floor(x)), "",
               "RoundThrough rounds down, but 1.7 should become 2.",
               name="floor"),
+        Wrong(liars(forward=lambda ctx, x: torch.tensor(np.trunc(x.detach().numpy()))), "",
+              "RoundThrough cuts the decimals off, but 1.7 should become 2.", name="cuts off"),
+        Wrong(liars(forward=lambda ctx, x: torch.tensor(x.detach().numpy().astype(int))), "",
+              "RoundThrough makes whole numbers: this cuts the decimals off, and a tensor of whole numbers has no gradient.",
+              name="whole numbers"),
+        Wrong(liars(forward=keeps_and_rounds, backward=ramp), "",
+              "RoundThrough passes g on only near 0, as the lesson's Switch does. The task asks for g without a change.",
+              name="the lesson's ramp"),
+        Wrong(liars(forward2=lambda ctx, x, k: -x, backward2=lambda ctx, g: (g, None)), "",
+              "Reverse changes the sign of the numbers, and not that of the gradient. It should be the other way round.",
+              name="the wrong way round"),
         Wrong(liars(backward2=lambda ctx, g: (-abs(ctx.k) * g, None)), "M30",
               "Reverse loses the sign of k. The gradient is multiplied by -k, so for k = -3 it is "
               "multiplied by 3.", name="sign of k"),
@@ -833,9 +931,14 @@ def asks(f: str, rule: str, answer: str = "", kind: type[Pair] = Pair, **data: A
 
 def probes_9_5(rng: np.random.Generator) -> Iterator[Probe]:
     for probe in pairs_9_5(rng):
-        yield probe.on(ABOUT[probe.expected]) if type(probe.expected) is bool else probe
+        yield probe if probe.about else probe.on(ABOUT[probe.expected])
 
 
+LARGE = 16389.5  # measured at steps from 1e-4 to 1e-7, the derivative 8194.75 is off by 1e-4 to 1e-2, but never by 1e-5 of it
+CHANGED = (
+    "Your check changes x. Adding and subtracting a step does not bring back the last digits: change a copy, or add an array "
+    "that is 0 everywhere else."
+)
 ABOUT = {
     True: "This rule is right, and your check refuses it. Print for each entry what the rule gives and what you measure: where "
           "do they differ?",
@@ -847,32 +950,66 @@ ABOUT = {
 def pairs_9_5(rng: np.random.Generator) -> Iterator[Probe]:
     x, table = numbers(rng, 4), numbers(rng, 2, 3)
     yield asks("x**3", "g * 3 * x**2", x=np.array([1.0, 2.0, -0.5])).expect(True)
-    yield asks("x**3", "3 * x**2", x=x).expect(False).show()
+    some = np.array([0.7, 1.3, 2.1])
+    for sign, words in (("+", "large"), ("-", "small")):
+        yield asks("x * x", f"g * 2 * x {sign} 5.0", x=some).expect(False).on(
+            f"This rule is too {words} by 5 in every entry, and your check accepts it. Is a difference compared without abs?")
+    yield asks("x**3", "3 * x**2", x=x).expect(False).show().on(
+        "This rule does not use g, and your check accepts it. Are all your upstream gradients 1, or is g missing from what you "
+        "measure?")
+    yield asks("x * x", "g * 4 * x", x=some).expect(False).on(
+        "This rule gives twice the derivative, and your check accepts it. x + h and x - h are 2h apart: by what do you divide?")
+    yield asks("x * x", "0 * g", x=some).expect(False).on(
+        "This rule gives 0 everywhere, and your check accepts it, so what it measures is 0, too. Are the two points the same "
+        "array under two names? Or is the difference multiplied by h, where it should be divided?")
+    yield asks("x * x", "g * 2 * x / x.size", x=some).expect(False).on(
+        "This rule is too small by the number of outputs, and your check accepts it. Is there a mean where a sum belongs?")
+    yield asks("x**3", "x * 3 * g**2", x=some).expect(False).on(
+        "In this rule x and g have changed places, and your check accepts it. In which order does rule take its inputs?")
+    yield asks("x * x", "np.cumsum(g * 2 * x)", x=some).expect(False).on(
+        "This rule adds the gradients of the entries before, and your check accepts it. Is only one input moved at a time, or "
+        "do the steps of the ones before stay?")
+    yield asks("2 * x", "2 * g", x=np.array([1e-6, -2e-6])).expect(True).on(
+        "Your check refuses the rule of 2x, the simplest one. Print the two numbers that you compare. If they differ in the "
+        "last digits only, compare with a tolerance, and never with ==. If not, the formula of what you measure is wrong, or g "
+        "is not the same in both.")
+    yield asks("x * np.array([2.0, 0.0, 3.0])", "g * np.array([2.0, np.nan, 3.0])", x=some).expect(False).on(
+        "This rule gives nan where the derivative is 0, and your check accepts it. nan is not 0: replace no nan.")
+    yield asks("x * x / 4", "g * x / 2", x=np.array([LARGE])).expect(True).on(
+        "The derivative is in the thousands here, and your check refuses the right rule. The larger a number is, the larger is "
+        "the error of what you measure. Does your tolerance grow with the derivative, and is your step a usual one?")
     yield asks("x**3", "g * 3 * x**2", x=10 * x).expect(True)
-    yield asks("x * x", "g * 2.01 * x", x=np.array([3.0, -2.0])).expect(False)
+    yield asks("x * x", "g * 2.01 * x", x=np.array([3.0, -2.0])).expect(False).on(
+        "This rule is half a percent off, and your check accepts it. Is your tolerance too large?")
     yield asks("x * np.array([1.5, -0.5, 2.0])", "g * np.array([2.0, 1.5, -0.5])",
               x=np.array([0.7, 1.3, 2.1])).expect(False)  # fmt: skip
-    yield asks("np.cumsum(x)", "np.cumsum(g[::-1])[::-1]", x=x).expect(True)
+    yield asks("np.cumsum(x)", "np.cumsum(g[::-1])[::-1]", x=x).expect(True).on(
+        "Here each input changes several outputs, and your check refuses the right rule. Move one input at a time, and add up "
+        "the changes of all outputs, each times its entry of g.")
     yield asks("x * x", "g * np.where(np.arange(x.size) < 2, 2, 3) * x", x=x).expect(False)
     yield asks("x * x", "g * np.where(np.arange(x.size) < 2, 3, 2) * x", x=x).expect(False)
     yield asks("x * x", "-2 * g * x", x=x).expect(False)
     yield asks("x * x", "g.mean() * 2 * x", x=x).expect(False)
     yield asks("x * x", "np.full(x.shape, (2 * g * x).mean(axis=1, keepdims=True))", x=table).expect(False)
-    yield asks("x.sum(axis=0)", "np.broadcast_to(g, x.shape)", x=table).expect(True)
+    yield asks("x.sum(axis=0)", "np.broadcast_to(g, x.shape)", x=table).expect(True).on(
+        "Here x has two axes, and f gives fewer numbers than x has; your check refuses the right rule. g has the shape of "
+        "f(x). Do you move every entry of x?")
     yield asks("x * x", "np.full(x.shape, (g * 2 * x).mean())", x=np.array([0.7, 1.3, 2.1])).expect(False)
-    yield asks("x**2", "g * 2 * x", "x", x=x).expect(x)
+    yield asks("x**2", "g * 2 * x", "x", x=x).expect(x).on(CHANGED)
     yield asks("x * x", "g * np.where(np.arange(x.size) < x.size - 1, 2, 3) * x", x=x).expect(False)
     yield asks("x * x", "g * np.where(np.arange(x.size) > 0, 2, 3) * x", x=x).expect(False)
     yield asks("x * x", "g * np.where(x == x[1], np.nan, 2 * x)", x=x).expect(False)
     yield asks("x**2", "g * 2 * x", "[float(v).hex() for v in x]", x=(thirds := numbers(rng, 8) / 3)).expect(
         [float(v).hex() for v in thirds]
-    )
-    yield asks("x**3", "g * 3 * x**2", x=np.array([1e-6, 2.0])).expect(True)
-    yield asks("2 * x", "2 * g", x=np.array([1e-6, -2e-6])).expect(True)
+    ).on(CHANGED)
+    yield asks("x**3", "g * 3 * x**2", x=np.array([1e-6, 2.0])).expect(True).on(
+        "Here one derivative is nearly 0, and your check refuses the right rule. Does your tolerance become 0 as well, or is "
+        "your step so large that you measure the curve of x**3?")
     yield asks("np.maximum(x, 0)", "g", x=np.array([1.5, -0.7, 2.0])).expect(False)
     yield asks("x * x", "(g * 2 * x)[::-1]", x=np.array([0.7, 1.3, 2.1])).expect(False)
     yield asks("x * x", "g * 2 * x + 0.03 * (np.arange(x.size) == 7)", x=0.2 + np.arange(60) / 30).expect(False)
-    yield asks("2 * x", "2 * g", kind=Dtypes, x=x).expect(["float64"]).show()
+    yield asks("2 * x", "2 * g", kind=Dtypes, x=x).expect(["float64"]).show().on(
+        "Here the answer is at which dtypes your check has called f. It has to call it, in float64.")
     for right in rng.integers(2, size=8).tolist():  # which of these rules are right differs from student to student
         a, b = np.abs(numbers(rng, 2)).tolist()
         yield asks(f"{a} * x**2 - {b} * x", f"g * ({2 * a if right else a} * x - {b})", x=numbers(rng, 3)).expect(bool(right))
@@ -957,6 +1094,10 @@ def by_the_columns(f: Any, rule: Any, x: Array) -> Any:
     return np.max(np.abs((v.ravel() @ J).reshape(x.shape) - rule(x, v))) < 1e-4 * (1 + np.abs(J).max())
 
 
+def inverted(f: Any, rule: Any, x: Array) -> bool:
+    return not checker()(f, rule, x)
+
+
 def never_right(f: Any, rule: Any, x: Array) -> bool:
     return False
 
@@ -1031,6 +1172,7 @@ EXERCISE_9_5 = program(
         Wrong(checker(compare="relative"), "M40",
               "Your check refuses a right rule where the derivative is close to 0, because your tolerance is close to "
               "0 there, too. Add a small fixed amount to it.", name="relative only"),
+        Wrong(inverted, "", "Your check returns False for right rules and True for wrong ones.", name="inverted"),
         Wrong(always_right, "",
               "Your check returns True for every rule, also for wrong ones."),
         Wrong(never_right, "",
