@@ -129,9 +129,6 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "A numpy array keeps no graph, so it has no backward pass. Should it be a tensor here, or should you compute the "
         "derivative yourself?"
     ),
-    r"AttributeError: 'FunctionCtx' object": (
-        "backward finds on ctx only what forward has stored there. Which line of forward should store this?"
-    ),
     r"AttributeError: '(tuple|list)' object has no attribute '(size|ndim|shape|sum|T)'": (
         "This is a plain tuple or list, which has a length and no such attribute. How do you count what it stands for?"
     ),
