@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Slip", "slips"]
+__all__ = ["REMARKS", "Slip", "slips"]
 
 OPERATORS: tuple[type[ast.operator], ...] = (ast.Mult, ast.Add, ast.Sub, ast.Div, ast.MatMult, ast.Pow)
 COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.Is, ast.IsNot, ast.In,
@@ -84,6 +84,8 @@ def slips(function: types.FunctionType) -> Iterator[Slip]:
         return
     if isinstance(own, ast.FunctionDef):
         own.decorator_list = []
+    for kind, node, piece in remarks(own):
+        yield Slip(kind, (start + getattr(node, "lineno", 1) - 1,), piece, function.__code__)
     edits = list(edits_of(own))
     groups = [*([edit] for edit in edits), *together(edits)]
     for group in sorted(groups, key=likely):
@@ -92,6 +94,31 @@ def slips(function: types.FunctionType) -> Iterator[Slip]:
             places = tuple(start + getattr(edit.shown, "lineno", 1) - 1 for edit in group)
             piece = written(group[0].shown) + (f" in {written(group[0].owner)}" if group[0].within else "")
             yield Slip(group[0].kind, places, piece, code)
+
+
+REMARKS = ("inputs", "unused", "chance", "first round", "no effect")  # seen in the code as it is: nothing is changed
+NO_EFFECT = {"reshape", "item", "sum", "mean", "copy", "astype", "transpose", "swapaxes", "flatten", "ravel", "squeeze",
+             "detach", "unsqueeze", "tolist", "clone", "exp", "log"}  # fmt: skip
+
+
+def remarks(own: ast.FunctionDef | ast.Lambda) -> Iterator[tuple[str, ast.AST, str]]:
+    """(kind, where, piece of code) of what is odd: inputs, an unused one, chance, a loop that ends at once, a lost value."""
+    given = [arg.arg for arg in own.args.args if arg.arg not in ("self", "cls")]
+    if isinstance(own, ast.FunctionDef):
+        yield "inputs", own, f"{own.name}({', '.join(given)})"
+    nodes = list(ast.walk(own))
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    yield from (("unused", own, name) for name in given if name not in used and not name.startswith("_"))
+    for node in nodes:
+        match node:
+            case ast.Attribute(ast.Attribute(attr="random")) | ast.Attribute(ast.Name("random" | "rng")):
+                yield "chance", node, written(node)
+            case ast.For(body=[*_, ast.Return() as last]):
+                yield "first round", last, written(last)
+            case ast.Expr(ast.Call(ast.Attribute(attr=name))) if name in NO_EFFECT:
+                yield "no effect", node, written(node)
+            case ast.Expr(ast.BinOp()):
+                yield "no effect", node, written(node)
 
 
 def likely(group: list[Edit]) -> tuple[bool, int]:

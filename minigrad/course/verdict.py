@@ -29,6 +29,7 @@ from . import common, likeness, misconceptions, working, wrong_solutions
 from .exercise import Exercise, Probe, Raises, Wrong, copied
 from .raised import explained
 from .shrinking import Patience, simpler, weight, with_values
+from .slips import REMARKS
 from .student import Local, Student, too_large_together
 from .wire import Failure, Tensor
 from .worker import own_randomness
@@ -348,7 +349,11 @@ class Bench:
         alone = not stopped and all(self.probes[i].about for i in failing)  # else it is not what this program asks for
         alone = alone and isinstance(answer, bool | np.bool_) == isinstance(truth, bool)  # nor where another sort comes
         about = probe.about if alone else ""
+        self.remarks: list[tuple[Any, ...]] = []
         slips = self.slip(failing, probe.name)
+        odd = self.odd()
+        if odd and odd[0][0] in ("inputs", "unused", "chance"):
+            return [odd[0][1], *(slips or [error])][:2]
         if slips:
             steps = len(re.findall(r" [-+*/@] ", seen)) + (", where right" in seen)
             plain = seen.startswith("Each time, ") and steps < 3 and not re.search(r"[.]max|\[0\]| is \d+[.]$", seen)
@@ -360,10 +365,34 @@ class Bench:
         if likely:
             return [likely, self.led(failing)]
         sure = known.match(seen) or not about
-        told = [line for line in (about, seen if sure else "", error) if line]
+        told = [line for line in (about, seen if sure else "", *(line for _, line in odd[:1]), error) if line]
         if not known.match(seen):
             told += [line for line in [self.in_programs(failing)] if line]
         return (told[:2] or [self.in_general(failing[0], probe, answer, truth)]) + [self.led(failing)]
+
+    def odd(self) -> list[tuple[str, str]]:
+        """What is odd in the student's code and not in the solution: its kind and a sentence, the surest first."""
+        right = wrong_solutions.right_code(self.exercise.lesson, self.exercise.id)
+        code = "\n".join(right.cells)
+        inputs = {node.name: [arg.arg for arg in node.args.args] for node in ast.walk(ast.parse(code))
+                  if isinstance(node, ast.FunctionDef)}  # fmt: skip
+        found = []
+        for kind, lines, piece in sorted(self.remarks, key=lambda remark: REMARKS.index(remark[0])) if code else ():
+            name, _, own = piece.rstrip(")").partition("(")
+            asked = inputs.get(name, [])
+            if kind == "inputs" and own.split(", ") != asked and sorted(own.split(", ")) == sorted(asked) != []:
+                order = ", ".join(asked)
+                found.append((kind, f"The inputs come in the order ({order}), and {name} takes them as ({own})."))
+            elif kind == "unused" and (not inputs or len(re.findall(rf"\b{piece}\b", code)) > 1):
+                words = f"Line {lines[0]} names the input {piece}, and the function does not use it. What is it for?"
+                found.append((kind, words))
+            elif kind == "chance" and not re.search("random|rng|randn", code):
+                found.append((kind, f"{piece} in line {lines[0]} gives a random number. Which number does the task name?"))
+            elif kind == "first round":
+                found.append((kind, f"{piece} in line {lines[0]} is inside the loop, so the loop ends in its first round."))
+            elif kind == "no effect":
+                found.append((kind, f"Line {lines[0]} computes {piece}, and no name keeps the result."))
+        return found
 
     def unknown(self, failing: list[int], problems: list[str]) -> tuple[Any, ...]:
         """A mistake that is in no catalogue: the question that is shown, its answer, what is right, and what to say."""
@@ -594,6 +623,9 @@ class Bench:
         try:
             tried = 0
             while self.goes_on(tried, time.monotonic() >= end) and (slip := self.student.vary(names)) is not None:
+                if slip[0] in REMARKS:
+                    self.remarks.append(tuple(slip))
+                    continue
                 tried += 1
                 if all(self.right_now(self.probes[i], self.truths[i]) for i in asked):
                     still = [i for i in left if i not in asked and not self.right_now(self.probes[i], self.truths[i])]
