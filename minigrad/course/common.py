@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ SIGNS: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@",
 }  # fmt: skip
 SHARED = "a tensor that two operations use"
+MANY = "a tensor that is used more than once"
 PLAIN = {"append", "tolist", "index", "backward", "copy", "item", "extend"}  # no operation that could be at fault
 INPUTS: dict[str, Callable[[Array], Any]] = {
     "an input has three axes or more": lambda v: v.ndim > 2,
@@ -64,15 +66,17 @@ def in_programs(programs: Sequence[tuple[str, Mapping[str, Any]]], failing: Sequ
     words = dict.fromkeys(itertools.chain(*held))
     having = {word: {i for i, each in enumerate(held) if word in each and i not in errors} for word in words}
     fails = set(failing)
+    added = " Its gradient is the sum of all contributions, and it is passed on when the last one has come."
     for word, there in having.items():
-        if there == fails and (len(fails) > 1 or word.startswith(("`.", "`@"))):  # one program alone does many things
-            return f"The programs that go wrong are those with {word}, and no others."
+        one = word.startswith(("`.", "`@", "`-x", "a plain number"))  # one program alone does many things
+        if there == fails and (len(fails) > 1 or one):
+            return f"The programs that go wrong are those with {word}, and no others." + added * (word in (SHARED, MANY))
     wider = [word for word, there in having.items() if fails < there and word != "no backward pass"]
-    for one, other in itertools.combinations(wider, 2) if len(fails) > 2 else ():
-        if having[one] & having[other] == fails:
-            return f"The programs that go wrong are those with {one} and {other}, and no others."
+    for this, other in itertools.combinations(wider, 2) if len(fails) > 2 else ():
+        if having[this] & having[other] == fails:
+            return f"The programs that go wrong are those with {this} and {other}, and no others."
     close = [word for word in wider if len(having[word]) <= (3 if word == SHARED else 1.5) * len(fails) and len(fails) > 1]
-    return f"All programs that go wrong have {close[0]} in them." if close else ""
+    return f"All programs that go wrong have {close[0]} in them." + added * (close[0] in (SHARED, MANY)) if close else ""
 
 
 def features(code: str, data: Mapping[str, Any]) -> list[str]:
@@ -81,7 +85,7 @@ def features(code: str, data: Mapping[str, Any]) -> list[str]:
     users = [name for node in ast.walk(tree) if isinstance(node, ast.BinOp)
              for name in {each.id for each in (node.left, node.right) if isinstance(each, ast.Name)}]  # fmt: skip
     twice = any(users.count(name) > 1 for name in users if tracked(ast.Name(name)))
-    found = [SHARED] if twice else []
+    found = [SHARED, MANY] if twice and re.search("ensor|Value|Deep", code) else []
     shapes = {name: value.shape for name, value in data.items() if isinstance(value, np.ndarray)}
     for node in ast.walk(tree):
         lists = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.List | ast.ListComp)]
@@ -95,7 +99,7 @@ def features(code: str, data: Mapping[str, Any]) -> list[str]:
                     found.append(f"a plain number on the {words} of `{sign}`")
             names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
             if len(set(names)) < len(names):
-                found.append("a tensor that is used twice")
+                found += ["a tensor that is used twice", MANY]
             sides = [shapes.get(side.id) for side in (node.left, node.right) if isinstance(side, ast.Name)]
             if sign != "@" and len(sides) == 2 and None not in sides and sides[0] != sides[1]:
                 fewer = len({len(side) for side in sides if side is not None}) > 1

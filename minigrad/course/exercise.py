@@ -266,6 +266,7 @@ class Exercise:
     atol: float = 1e-9
     seconds: float = 1.0  # of processor time; at most 2, so that the card is there within 3
     memory: int = 512
+    free: bool = False  # the student chooses the structure: a line of the solution says nothing to him
     with_engine: bool = False  # class grading: needs the engine though its lesson is graded without
     without: frozenset[str] = frozenset()  # class grading: what does not exist while it is graded (see WITHOUT)
 

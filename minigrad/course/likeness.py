@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Case", "by_chance", "formula", "gathered"]
+__all__ = ["Case", "by_chance", "formula", "gathered", "slope"]
 
 Array = np.ndarray[Any, Any]
 Make = Callable[[Mapping[str, Array]], Any]
@@ -51,11 +51,19 @@ ALONE: dict[str, Callable[[Array], Any]] = {  # what is often done to one input 
 }
 BETWEEN: dict[str, Callable[[Any, Any], Any]] = {
     "*": operator.mul, "+": operator.add, "-": operator.sub, "/": lambda a, b: None if type(b) is float and not b else a / b,
-    "@": lambda a, b: a @ b if np.ndim(a) and np.ndim(b) and a.shape[-1] == b.shape[-min(2, b.ndim)] else None,
+    "@": lambda a, b: a @ b if {np.ndim(a), np.ndim(b)} <= {1, 2} and a.shape[-1] == b.shape[-min(2, b.ndim)] else None,
 }  # fmt: skip
 TIDY = {  # what is found first -> what is written
     r"\((\w+) / 2\) / 2": r"\1 / 4", r"\(2 \* (\w+)\) \* 2": r"4 * \1", r"(\w+) / \1\*\*2": r"1 / \1",
-    r"(\w+) \* \1\*\*2": r"\1**3", r"\(2 \* (\w+)\) \+ \1": r"3 * \1", r"\(([^()]*)\)": r"\1",
+    r"(\w+) \* \1\*\*2": r"\1**3", r"\(2 \* (\w+)\) \+ \1": r"3 * \1", r"\((\w+) \+ 1\) \+ 2": r"\1 + 3",
+    r"\(([^()]*)\)": r"\1",
+}  # fmt: skip
+SLOPES: dict[str, Callable[[Array], Any]] = {  # what stands in a rule beside the upstream gradient, or should
+    "1": np.ones_like, "2": lambda v: np.full_like(v, 2), "{}": lambda v: v, "{}**2": lambda v: v * v,
+    "{}**3": lambda v: v**3, "np.sqrt({})": np.sqrt, "np.exp({})": np.exp, "np.exp(-{})": lambda v: np.exp(-v),
+    "np.log({})": np.log, "np.sin({})": np.sin, "np.cos({})": np.cos, "np.tanh({})": np.tanh,
+    "np.tanh({})**2": lambda v: np.tanh(v) ** 2, "({} > 0)": lambda v: 1.0 * (v > 0), "np.exp({} - 1)": lambda v: np.exp(v - 1),
+    "np.exp(np.exp({}))": lambda v: np.exp(np.exp(v)), "np.tanh(np.tanh({}))**2": lambda v: np.tanh(np.tanh(v)) ** 2,
 }  # fmt: skip
 NONE: tuple[str, Make] = ("", lambda known: None)
 
@@ -97,6 +105,27 @@ def tidy(text: str) -> str:
     for form, plain in TIDY.items():
         text = re.sub(f"^{form}$", plain, text)
     return text
+
+
+def slope(cases: Sequence[Case]) -> str:
+    """The upstream gradient, v or g, times two terms of one input, such as "v * (1 - np.tanh(x))"; "" if that is not so."""
+    up = next((name for name in "vg" if all(name in case.inputs for case in cases)), "")
+    if not up or any(case.inputs[up].shape != case.given.shape or not case.inputs[up].all() for case in cases):
+        return ""
+    for name in set.intersection(*(set(case.inputs) for case in cases)) - {up, "right"}:
+        pairs = [(case.inputs[name], case.given / case.inputs[up]) for case in cases]
+        if any(x.shape != rate.shape or len(np.unique(rate)) < 2 for x, rate in pairs) or len(np.unique(pairs[0][0])) < 3:
+            continue
+        with np.errstate(all="ignore"):
+            terms = [(text.format(name), [do(x) for x, _ in pairs]) for text, do in SLOPES.items()]
+            for text, values in terms:
+                if all(alike(value, rate) for value, (_, rate) in zip(values, pairs)):
+                    return f"{up} * {text}"
+            for minus, (a, left), (b, right), sign in itertools.product(("", "-"), terms, terms, "*/+-"):
+                made = [combined(BETWEEN[sign], one, other) for one, other in zip(left, right)]
+                if all(alike(value, -rate if minus else rate) for value, (_, rate) in zip(made, pairs)):
+                    return f"{minus}{up} * ({a} {sign} {b})"
+    return ""
 
 
 def gathered(cases: Sequence[Case]) -> str:

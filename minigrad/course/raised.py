@@ -251,6 +251,9 @@ def explained(failure: Failure, program: str = "") -> str:
     seen = went_on(failure, program) if program and failure.line is None else ""
     if seen:
         return seen
+    if failure.text.startswith("raise") and re.search(r"\b(not|no|without)\b.*\bgrad", failure.message):
+        return "An input requires a gradient, and what was computed from it requires none. Which operation has not recorded " \
+               "its result?"
     if failure.text.startswith("raise") and failure.type != "SystemExit":
         return "Your own line raises this. For this input, which of your conditions is true and should not be, or the reverse?"
     keyword = re.search(r"unexpected keyword argument '(\w+)'", failure.message)

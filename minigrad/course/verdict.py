@@ -278,7 +278,8 @@ class Bench:
                 return self.say("wrong", says, call=call, got=got)
             failing = asked
         wrong = diagnose(exercise, self.probes, self.answers, failing)
-        noticed = None if wrong and self.is_whole(wrong) else self.remembers()
+        told_of = all(self.probes[i].about for i in failing)  # what goes wrong is said by these programs themselves
+        noticed = None if told_of or (wrong and self.is_whole(wrong)) else self.remembers()
         wrong = None if noticed is not None else wrong
         first = failing[0] if noticed is None else noticed[0]
         probe, answer, truth, problem = (
@@ -366,7 +367,7 @@ class Bench:
             return [likely, self.led(failing)]
         sure = known.match(seen) or not about
         told = [line for line in (about, seen if sure else "", *(line for _, line in odd[:1]), error) if line]
-        if not known.match(seen):
+        if not known.match(seen) or (probe.kind == "run" and not seen.startswith("Each time")):
             told += [line for line in [self.in_programs(failing)] if line]
         return (told[:2] or [self.in_general(failing[0], probe, answer, truth)]) + [self.led(failing)]
 
@@ -399,20 +400,16 @@ class Bench:
         first = failing[0]
         asked = self.probes[first], self.answers[first], self.truths[first]
         whole = self.seen(*asked)
-        formula = "" if re.search("wrong sign|its sign|near|rounded", whole) else self.formula(first, asked)
-        odd = re.search(r"\[0\]|[<>]|\.max|round|int\(|right\S* [-+] | [-+] right", formula)
-        if re.search(CHANCE, formula) or (odd and evidence(self.exercise, self.probes, self.answers, failing) < 8):
-            formula = ""
+        formula = "" if re.search("wrong sign|its sign|near|rounded", whole) else self.likely_formula(first, asked, failing)
         if "times" in whole and "right" in formula and self.always_so(whole, asked[0], failing):
             formula = whole  # a factor is plainer
-        if asked[0].kind == "run" and not formula:
-            other = next((i for i in failing if self.probes[i].code != asked[0].code), None)
-            if other is not None and not isinstance(self.answers[first], Failure):
-                there = self.probes[other], self.answers[other], self.truths[other]
-                formula = self.formula(other, there)
-                first, asked = (other, there) if formula else (first, asked)
         if formula and asked[0].kind == "run":
             return *asked, problems[first], formula
+        told = re.search("sign|near|rounded|times|zero|Only|factor", whole)
+        for i in () if told else self.other_programs(failing):
+            other = self.probes[i], self.answers[i], self.truths[i]
+            if formula := self.likely_formula(i, other, failing):
+                return *other, problems[i], formula
         *small, problem = self.smallest(failing, problems)
         if small[0].kind == "call" and small[0].name != asked[0].name:  # then what is said is about this function
             return self.unknown([i for i in failing if self.probes[i].name == small[0].name], problems)
@@ -428,6 +425,21 @@ class Bench:
     def seen(self, probe: Probe, answer: Any, truth: Any) -> str:
         """What is to be seen of an answer; nothing of one number that a `view` has made of it."""
         return "" if probe.view and size_of(truth) < 2 else observation(answer, truth, self.exercise)
+    def other_programs(self, failing: list[int]) -> Iterator[int]:
+        """The shortest programs that fail, one of each sort, while there is time: in one of them a formula may show itself."""
+        codes = {self.probes[i].code: i for i in reversed(failing[1:]) if self.probes[i].kind == "run"}
+        codes.pop(self.probes[failing[0]].code, None)
+        for code in sorted(codes, key=lambda text: (len(ast.parse(text).body), len(text)))[:5]:
+            if not self.tries and time.monotonic() > self.begun + 1:
+                return
+            yield codes[code]
+
+    def likely_formula(self, first: int, asked: tuple[Any, ...], failing: list[int]) -> str:
+        """The formula that explains a failing answer, unless it may be chance."""
+        formula = self.formula(first, asked)
+        odd = re.search(r"\[0\]|[<>]|\.max|round|int\(|right\S* [-+] | [-+] right", formula)
+        chance = re.search(CHANCE, formula) or (odd and evidence(self.exercise, self.probes, self.answers, failing) < 8)
+        return "" if chance else formula
 
     def always_so(self, seen: str, shown: Probe, failing: list[int]) -> bool:
         """True if what is seen in one answer is so in every wrong answer to the same question: else it is chance."""
@@ -508,15 +520,17 @@ class Bench:
     def in_programs(self, failing: list[int]) -> str:
         """What the programs that fail do, and no others."""
         programs = [(i, probe) for i, probe in enumerate(self.probes) if probe.kind == "run"]
+        labels = {label for i in failing for label, *_ in wrong_parts(
+                  self.exercise, self.probes[i], self.answers[i], self.truths[i])}  # fmt: skip
+        only = bool(labels) and all(label.endswith(".grad") for label in labels)
+        if only:  # of programs without gradients nothing can be learned then
+            programs = [(i, probe) for i, probe in programs if i in failing or "backward" in probe.code]
         places = {i: place for place, (i, _) in enumerate(programs)}
         if set(failing) - set(places):
             return ""
         errors = [places[i] for i in places if isinstance(self.truths[i], Raises)]
         said = common.in_programs([(probe.code, probe.data) for _, probe in programs], [places[i] for i in failing], errors)
-        labels = {label for i in failing for label, *_ in wrong_parts(
-                  self.exercise, self.probes[i], self.answers[i], self.truths[i])} if "`" in said else set()  # fmt: skip
-        where = " Look at its rule." if all(label.endswith(".grad") for label in labels) and labels else ""
-        return said + where
+        return said + " Look at its rule." * (only and "`" in said)
 
     def in_a_wrong_solution(self, failing: list[int]) -> str:
         """What a small change of a solution does, if it gives the same answers: a sentence for each function, or for each part
@@ -527,7 +541,7 @@ class Bench:
         open_ = {i: sorted(part, key=lambda k: k not in failing) for i, part in enumerate(parts)
                  if evidence(exercise, self.probes, self.answers, [k for k in part if k in failing]) > 1}  # fmt: skip
         right = wrong_solutions.right_code(exercise.lesson, exercise.id)
-        if not open_ or not right.cells:
+        if not open_ or not right.cells or exercise.free:
             return ""
         said: dict[int, str] = {}
         labels = self.labels(failing)
@@ -723,7 +737,8 @@ class Bench:
         *asked_before, last = cases
         text, make = likeness.formula(asked_before)
         if text in ("", "right") or not likeness.alike(make(last.inputs), last.given):
-            return likeness.gathered(cases)
+            slope = likeness.slope(cases)
+            return f"Each time, what came back is {slope}." if slope else likeness.gathered(cases)
         if likeness.by_chance(text, asked_before):
             return ""
         means = ", where right is the right result" if re.search(r"\bright\b", text) else ""

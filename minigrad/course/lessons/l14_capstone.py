@@ -257,14 +257,19 @@ def probes_14_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TWO + "y = a * 2.5\n[type(p).__name__ for p in y.parents]", **given).expect(["Tensor", "Tensor"])
     yield run(TWO + f"y = a * b\n{RULES}", g=g, **given).expect([g * b, g * a])
     yield run(TWO + f"y = a + b\n{RULES}", g=g, **given).expect([g, g])
+    yield run(TWO + f"y = a * 2.5\n{RULES}[:1]", g=g, **given).expect([g * 2.5])
     constant = "y = Tensor(a) * Tensor(b)\n[y.requires_grad, len(y.parents)]"
-    yield run(constant, **given).expect([False, 0])
+    yield run(constant, **given).on("Neither operand requires a gradient. What has the result to store?").expect([False, 0])
+    yield run("(Tensor(a) * 2.5 + 1.0).requires_grad", a=a).on(
+        "Neither a plain number nor `Tensor(a)` requires a gradient. Does the result require one?").expect(False)  # fmt: skip
     yield run("a, b = Tensor(a), Tensor(b, requires_grad=True)\n[(a * b).requires_grad, (b * a).requires_grad]", **given
               ).on("One of the two operands requires a gradient. Does the product require one?").expect(
               [True, True])  # fmt: skip
     yield run(CUBE + "y.data", a=a).expect(a**3)
     yield run(CUBE + f"[y.op, *{RULES}]", a=a, g=g).expect(["cube", g * 3 * a**2])
-    yield run(TWO + "y = a * b + a\n[a.data, b.data]", **given).expect([a, b])
+    yield run(TWO + "y = a * b\ny = a + b\n[a.data, b.data]", **given).on(
+        "A sum or a product has changed the array of one of its operands. The result needs an array of its own."
+    ).expect([a, b])
 
 
 EXERCISE_14_1 = program(
@@ -343,6 +348,11 @@ def probes_14_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("v = np.array([2.0, 3.0])\nx = Tensor([1.0, 1.0], requires_grad=True)\n(x * 1.0 + x).backward(v)\nv").expect(
         np.array([2.0, 3.0]))  # fmt: skip
     yield run(PAIR.format("x * z") + "y.backward()", x=x, z=z).expect(Raises("RuntimeError", "scalar outputs"))
+    yield run(PAIR.format("x * z") + "y.backward(v)", x=x, z=z, v=v.T).on(
+        "The gradient has the shape (3, 2), and y has the shape (2, 3).").expect(Raises("RuntimeError", "hape"))  # fmt: skip
+    out = "y = apply('square', np.square, (lambda g, out, x: g * out,), x) * 5.0\ny.backward(v)\nx.grad"
+    yield run("x = Tensor(x, requires_grad=True)\n" + out, x=x, v=v).on(
+        "A rule gets the result of its own operation as `out`.").expect(5 * v * x**2)  # fmt: skip
     yield run(PAIR.format("x * z") + "y.backward(v)", x=x, z=z, v=v[0]).expect(Raises("RuntimeError", "shape"))
 
 
@@ -416,9 +426,9 @@ UNARY: dict[str, tuple[Rule, Rule]] = {
     "x / -4.0": (lambda x: x / -4, lambda x: np.full_like(x, -0.25)),
     "x ** 2": (lambda x: x * x, lambda x: 2 * x),
     "x ** 3": (lambda x: x * x * x, lambda x: 3 * x * x),
-    "(x * x) ** 0.5": (np.abs, np.sign),
+    "x ** 0.5": (np.sqrt, lambda x: 0.5 / np.sqrt(x)),
     "x.exp()": (np.exp, np.exp),
-    "(x * x).log()": (lambda x: 2 * np.log(np.abs(x)), lambda x: 2 / x),
+    "x.log()": (np.log, lambda x: 1 / x),
     "x.tanh()": (np.tanh, lambda x: 1 / np.cosh(x) ** 2),
     "x.relu()": (lambda x: np.maximum(x, 0), lambda x: np.where(x > 0, 1.0, 0.0)),
 }
@@ -432,7 +442,8 @@ def elementwise(rng: np.random.Generator, unary: dict[str, Any], binary: dict[st
     """Value and gradient of operations on entries, under uneven upstream gradients and broadcasting."""
     x, v = numbers(rng, 2, 3) / 2, numbers(rng, 2, 3)
     for text, (value, slope) in unary.items():
-        yield run(ONE.format(text) + "y.backward(v)\n[y.data, x.grad]", x=x, v=v).expect([value(x), v * slope(x)])
+        at = np.abs(x) if text in ("x ** 0.5", "x.log()") else x
+        yield run(ONE.format(text) + "y.backward(v)\n[y.data, x.grad]", x=at, v=v).expect([value(at), v * slope(at)])
     for text, (f, left, right) in binary.items():
         for shape in ((2, 3), (3,), (2, 1)):
             z = numbers(rng, *shape)
@@ -447,8 +458,10 @@ def elementwise(rng: np.random.Generator, unary: dict[str, Any], binary: dict[st
 def probes_14_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield from elementwise(rng, UNARY, BINARY)
     x = numbers(rng, 2, 3)
-    yield run("[t.op for t in (x.exp(), x.tanh(), x.relu())]".replace("x.", "Tensor(x, requires_grad=True)."), x=x / 4).expect(
-        ["exp", "tanh", "relu"])  # fmt: skip
+    for text, op in {"x - x": "sub", "x / x": "div", "x ** 2": "pow", "x.exp()": "exp", "x.log()": "log", "x.tanh()": "tanh",
+                     "x.relu()": "relu"}.items():
+        yield run(f"x = Tensor(x, requires_grad=True)\n({text}).op", x=np.abs(x)).on(
+            f"The op of this result has to be {op!r}, and `apply` stores it.").expect(op)  # fmt: skip
 
 
 EXERCISE_14_3 = program(
@@ -522,6 +535,8 @@ def with_axes(rng: np.random.Generator) -> Iterator[Probe]:
 def probes_14_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield from with_axes(rng)
     x, k = numbers(rng, 3, 4), np.array([2, 0, 2])
+    yield run("x = Tensor(x, requires_grad=True)\n[x.reshape(12).data, x.reshape(2, 6).data]", x=x).on(
+        "`x.reshape(12)` has one axis, and `x.reshape(2, 6)` has two.").expect([x.reshape(12), x.reshape(2, 6)])  # fmt: skip
     yield run("x = Tensor(x, requires_grad=True)\nx[np.arange(3), k].sum().backward()\nx.grad", x=x, k=k).expect(np.eye(4)[k])
 
 
@@ -676,6 +691,8 @@ def probes_14_6(rng: np.random.Generator) -> Iterator[Probe]:
         lambda found: type(found) is list and not any("Tensor" in str(name) for name in found)).expect(True)  # fmt: skip
     yield run(LOOP + "\n[p.data for p in parameters]", **given).expect([w1.T, b1, w2.T, b2])
     yield run(LOOP + "\n[x, labels]", **given).expect([x, labels])
+    yield run(LOOP + "\n[p.grad for p in parameters]", **given).on(
+        "After each step, the grad of all four parameters is None.").expect([None] * 4)  # fmt: skip
     yield run(TWENTY, **forty(), **weights(64, 16, 10)).expect(TWENTY_LOSSES)
 
 
@@ -1556,45 +1573,37 @@ ALL_BINARY = BINARY | {
     "x + z": (lambda x, z: x + z, lambda x, z: 1 + 0 * x, lambda x, z: 1 + 0 * z),
     "x * z": (lambda x, z: x * z, lambda x, z: z + 0 * x, lambda x, z: x + 0 * z),
 }
-# An operation saved y; y is changed in place. What follows has to be an error, or the gradient at the old y.
-def fits(right: Array) -> Callable[[Any], bool]:
-    """Whether a gradient is right, or an error about a change in place came in its stead."""
-    return lambda got: "place" in got if type(got) is str else bool(np.allclose(np.asarray(got, dtype=float), right))
-
-
+# An operation saved something that is changed in place. What follows has to be an error, or the gradient without a change.
 GUARD = (
-    "k = Tensor(k)\nanswers = []\nfor which in {}:\n    a = Tensor(x, requires_grad=True)\n    y = a * 1.0\n    w = {}\n"
-    "    (y, w, y.detach())[which].add_(1.0)\n    try:\n        w.backward(v)\n        answers.append(a.grad)\n"
-    "    except RuntimeError as error:\n        answers.append(str(error))\nanswers"
+    "k, answers = Tensor(k), []\nfor which in ['nothing', {}]:\n    a = Tensor(x, requires_grad=True)\n    y = a * 1.0\n"
+    "    w = {}\n    if which != 'nothing':\n        {{'y': y, 'w': w, 'y.detach()': y.detach(), 'k': k}}[which].add_(1.0)\n"
+    "    try:\n        w.sum().backward()\n        answers.append(a.grad)\n    except RuntimeError as error:\n"
+    "        answers.append(str(error))\nanswers"
 )
-SAVING: dict[str, Rule] = {
-    "y * k": lambda x, k: k,
-    "k * y": lambda x, k: k,
-    "y / k": lambda x, k: 1 / k,
-    "k / y": lambda x, k: -k / x**2,
-    "y ** 3": lambda x, k: 3 * x**2,
-    "y.exp()": lambda x, k: np.exp(x),
-    "y.log()": lambda x, k: 1 / x,
-    "y.tanh()": lambda x, k: 1 / np.cosh(x) ** 2,
-    "(y - 2.0).relu()": lambda x, k: 1.0 * (x > 2),
-}
+CHANGED = "Each of these is changed once before backward: {}. Where False stands, the gradient is another one than without " \
+          "the change, and no error says so."
+SAVING = ("y * k", "k * y", "y / k", "k / y", "y ** 3", "y.exp()", "y.log()", "y.tanh()", "(y - 2.0).relu()", "y @ k", "k @ y")
 
 
-def each(view: Callable[[Any], bool]) -> Callable[[Any], list[bool]]:
-    return lambda found: [view(one) for one in found]
+def noticed(found: Any) -> list[bool]:
+    """Whether the gradient after each change is that without one, or an error about a change in place came in its stead."""
+    def shown(got: Any) -> Any:
+        return got if type(got) is str or got is None else np.asarray(got, dtype=float)
+
+    first, *others = map(shown, found)
+    return [("place" in one or one == first) if type(one) is str else np.array_equal(one, first) for one in others]
 
 
 def in_place(rng: np.random.Generator) -> Iterator[Probe]:
-    """For each operation that saves something: its input, its result and its detached input are changed."""
-    x, k, v = np.abs(numbers(rng, 3)), numbers(rng, 3), numbers(rng, 3)
-    about = "Once y, once the result of {}, and once `y.detach()` is changed before backward. " \
-            "Where False stands, the gradient is wrong and no error says so."
-    for text, slope in SAVING.items():
-        asked = run(GUARD.format("range(3)", text), x=x, k=k, v=v).on(about.format(f"`{text}`"))
-        yield asked.seen_as(each(fits(v * slope(x, k)))).expect([True] * 3)
-    a, b, u = numbers(rng, 2, 3), numbers(rng, 3, 2), numbers(rng, 2, 2)
-    for text, left, right, answer in (("y @ k", a, b, u @ b.T), ("k @ y", b, a, a.T @ u)):
-        yield run(GUARD.format("[0]", text), x=left, k=right, v=u).seen_as(each(fits(answer))).expect([True])
+    """For each operation that saves something: its input, its result, its detached input and its constant are changed."""
+    x, k = np.abs(numbers(rng, 3)), numbers(rng, 3)
+    a, b = numbers(rng, 2, 3), numbers(rng, 3, 2)
+    for text in SAVING:
+        changed = ["y"] if "@" in text else ["y", "w", "y.detach()"]
+        changed += ["k"] * ("k" in text)
+        asked = run(GUARD.format(repr(changed)[1:-1], text), x=a if "@" in text else x, k=b if "@" in text else k)
+        words = ", ".join(f"the result w of `{text}`" if what == "w" else f"`{what}`" for what in changed)
+        yield asked.on(CHANGED.format(words)).seen_as(noticed).expect([True] * len(changed))
 
 
 def probes_14_9(rng: np.random.Generator) -> Iterator[Probe]:
@@ -1612,22 +1621,26 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
     yield from with_axes(rng)
     x, v = numbers(rng, 2, 3) / 2, numbers(rng, 2, 3)
     # the order of the pass
-    yield run(SEVEN + "y.backward()\n[float(a.grad), float(b.grad)]").expect([25.0, 19.0])
-    yield run(SEVEN + "y.backward(retain_graph=True)\ny.backward()\n[float(a.grad), float(b.grad)]").expect([50.0, 38.0])
+    seven = run(SEVEN + "y.backward()\n[float(a.grad), float(b.grad)]")
+    yield seven.on("c and d are used twice, by the sum and by their product. " + COMPLETE).expect([25.0, 19.0])
+    yield run(SEVEN + "y.backward(retain_graph=True)\ny.backward()\n[float(a.grad), float(b.grad)]").on(
+        "Two passes run through one graph, and c and d are used twice in it.").expect([50.0, 38.0])  # fmt: skip
     chain = "x = Tensor(0.5, requires_grad=True)\ny = x\nfor _ in range(1500):\n    y = y + 1.0\ny.backward()\nfloat(x.grad)"
     yield run(chain).on(LONG_CHAIN).expect(1.0)
     yield run(chain.replace("1500", "40").replace("y + 1.0", "y + y")).on(MANY_PATHS).expect(2.0**40)
     yield run("x = Tensor(3.0, requires_grad=True)\nfor _ in range(2):\n    (x * x).backward()\nfloat(x.grad)").expect(12.0)
     short_cut = "x = Tensor(3.0, requires_grad=True)\np = x * 2.0\nq = p * 5.0\n(p + q).backward()\nfloat(x.grad)"
-    yield run(short_cut).expect(12.0)
+    yield run(short_cut).on("p is used twice, by q and by the sum. " + COMPLETE).expect(12.0)
     two = "x = Tensor(3.0, requires_grad=True)\ny, z = x * x, x * 5.0\ny.backward()\nz.backward()\nfloat(x.grad)"
     yield run(two).expect(11.0)
-    yield run("x, k = Tensor(3.0, requires_grad=True), Tensor(4.0)\n(x * k).backward()\n[float(x.grad), k.grad]"
-              ).expect([4.0, None])  # fmt: skip
+    yield run("x, k = Tensor(3.0, requires_grad=True), Tensor(4.0)\n(x * k).backward()\nk.grad").on(
+        "k requires no gradient, so its grad remains None.").expect(None)  # fmt: skip
     yield run(ONE.format("x * 2.0") + "y.sum().backward()\ny.grad", x=x).on(
         "y was computed, so its gradient is only passed on. Which tensors store theirs in `grad`?").expect(None)  # fmt: skip
     box, thin, deep = numbers(rng, 2, 2, 3), numbers(rng, 2, 1), numbers(rng, 2, 2, 3)
     yield run(PAIR.format("x * z") + "y.backward(v)\nz.grad", x=box, z=thin, v=deep).expect(fitted(deep * box, (2, 1)))
+    yield run("x = Tensor(3.0, requires_grad=True)\nx.backward()\nfloat(x.grad)").on(
+        "The pass begins and ends at this leaf: its gradient is dx/dx.").expect(1.0)  # fmt: skip
     yield run("x = Tensor([[3.0]], requires_grad=True)\n(x * x).backward()\nx.grad").on(
         "The pass begins with a gradient in the shape of the output, here (1, 1).").expect(np.array([[6.0]]))  # fmt: skip
     yield run("x = Tensor([3, 4], requires_grad=True)\n(x * 0.5).backward([1.0, 3.0])\n[x.data, x.grad]").expect(
@@ -1647,6 +1660,8 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("Tensor(3.0, requires_grad=True).add_(1.0)").on(
         "This is a leaf that requires a gradient: add_ must not change it outside of `my_no_grad`."
     ).expect(Raises("RuntimeError", "place"))
+    yield run("x = Tensor(3.0, requires_grad=True)\ntry:\n    x.add_(1.0)\nexcept RuntimeError:\n    pass\nfloat(x.data)").on(
+        "The leaf must not change: is the error raised before the numbers are changed?").expect(3.0)  # fmt: skip
     yield run("x = Tensor(x, requires_grad=True)\ny = x * 1.0\ny.add_(1.0)\n(y * y).sum().backward()\nx.grad", x=x).expect(
         2 * (x + 1)
     )
@@ -1664,17 +1679,29 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
     ).expect(3.0)
     yield run("Tensor(3.0, requires_grad=True).detach().requires_grad").on(
         "What was detached requires no gradient and has no history.").expect(False)  # fmt: skip
-    yield run("(Tensor(3.0) * Tensor(2.0)).requires_grad").on(
-        "None of these operands requires a gradient. Does their product require one?").expect(False)  # fmt: skip
-    yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    y = x * x\ny.requires_grad").expect(False)
+    yield run("x = Tensor(3.0)\n[(x * Tensor(2.0)).requires_grad, (x * 2.0).requires_grad]").on(
+        "Neither a plain number nor one of these tensors requires a gradient. Does a product of them require one?").expect(
+        [False, False])  # fmt: skip
+    yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    y = x * x\ny.requires_grad").on(
+        "Inside `with my_no_grad()` nothing is recorded.").expect(False)  # fmt: skip
+    yield run("x = Tensor([2.0, 3.0])\n" + EACH).on("x requires no gradient, and " + NAMED).expect([False] * 10)
+    yield run("x = Tensor([2.0, 3.0], requires_grad=True)\nwith no_grad():\n    flags = " + EACH + "\nflags").on(
+        "Inside `with my_no_grad()` nothing is recorded, and " + NAMED).expect([False] * 10)  # fmt: skip
     yield run("with no_grad():\n    with no_grad():\n        pass\n    y = Tensor(3.0, requires_grad=True) * 2.0\n"
-              "y.requires_grad").expect(False)  # fmt: skip
+              "y.requires_grad").on("The inner block has ended, and the outer one has not.").expect(False)  # fmt: skip
     yield run("seen = False\ntry:\n    with no_grad():\n        raise KeyError\nexcept KeyError:\n    seen = True\n"
-              "[seen, (Tensor(3.0, requires_grad=True) * 2.0).requires_grad]").expect([True, True])  # fmt: skip
+              "[seen, (Tensor(3.0, requires_grad=True) * 2.0).requires_grad]").on(AFTER).expect([True, True])  # fmt: skip
     yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    x.add_(1.0)\n(x * x).backward()\nfloat(x.grad)"
-              ).expect(8.0)  # fmt: skip
+              ).on("Inside the block a leaf may be changed. After it, operations are recorded again.").expect(8.0)  # fmt: skip
 
 
+EACH = ("[y.requires_grad for y in (x * 2.0, x - x, x / x, x ** 2, x.exp(), x.log(), x.tanh(), x.relu(), x.sum(), x[0])]")
+NAMED = "these are `x * 2.0`, `x - x`, `x / x`, `x ** 2`, exp, log, tanh, relu, sum and `x[0]`. Which of them require one?"
+AFTER = (
+    "An error has left the block, and what comes afterwards has to be recorded again: what switches recording on again has to "
+    "run after an error, too, and the error has to go on."
+)
+COMPLETE = "The gradient of such a tensor is the sum of both contributions, and it is passed on when both are there."
 LONG_CHAIN = (
     "This chain of 1,500 operations is longer than Python's limit for functions that call each other. A loop with a list has "
     "no such limit."
@@ -1690,7 +1717,7 @@ EXERCISE_14_9 = program(
     "14.9", MINE_NAMES,
     title="an engine from an empty file",
     why="Your engine meets every requirement, and you wrote all of it without a stub.",
-    minutes=90, points=2.0, seconds=2.0, prelude=NUMPY, probes=probes_14_9,
+    minutes=90, points=2.0, seconds=2.0, prelude=NUMPY, probes=probes_14_9, free=True,
     wrong=[
         Wrong(mine(("upstream[parent] = upstream.get(parent, 0) + contribution", "upstream[parent] = contribution")), "M19",
               "Where two contributions meet, the second replaces the first. What does the chain rule do with several paths?",
@@ -1707,6 +1734,15 @@ EXERCISE_14_9 = program(
         Wrong(mine(("np.ones(root.data.shape) if", "np.zeros(root.data.shape) if")), "M25", "The pass begins with zeros where "
               "no gradient was given, so all gradients are zero. What is the derivative of an output with respect to itself?",
               name="zeros at the start"),
+        Wrong(mine(("np.ones(root.data.shape) if", "root.data.copy() if")), "M21", "The pass begins with the value of y where "
+              "no gradient was given. What is the derivative of an output with respect to itself?", name="value at the start"),
+        Wrong(mine(("return start\n", "return np.ones(root.data.shape)\n")), "M25", "The gradient that is given to backward is "
+              "not used: the pass begins with ones, as if none had been given.", name="ones at the start"),
+        Wrong(mine(("any(t.requires_grad for t in inputs)", "all(t.requires_grad for t in inputs)")), "", "An operation is "
+              "recorded only if all its inputs require a gradient, so 2.5 + x is not. One such input is enough.",
+              name="all or none"),
+        Wrong(mine(("        if not retain_graph:\n", "        if retain_graph:\n")), "M10", "The graph is freed where "
+              "retain_graph is true, and it is not freed where it is false. It has to be the reverse.", name="frees the other"),
         Wrong(mine((FREES, "")), "M10", "A second backward through the same graph does not raise an error. What should the "
               "first pass have freed?", name="never frees"),
         Wrong(mine(("        if not retain_graph:\n", "        if True:\n")), "M10", "retain_graph=True has no effect.",
