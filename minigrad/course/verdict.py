@@ -406,10 +406,10 @@ class Bench:
         if formula and asked[0].kind == "run":
             return *asked, problems[first], formula
         told = re.search("sign|near|rounded|times|zero|Only|factor", whole)
-        for i in () if told else self.other_programs(failing):
+        for i in () if told or formula else self.other_programs(failing):
             other = self.probes[i], self.answers[i], self.truths[i]
-            if formula := self.likely_formula(i, other, failing):
-                return *other, problems[i], formula
+            if shown := self.likely_formula(i, other, failing):
+                return *other, problems[i], shown
         *small, problem = self.smallest(failing, problems)
         if small[0].kind == "call" and small[0].name != asked[0].name:  # then what is said is about this function
             return self.unknown([i for i in failing if self.probes[i].name == small[0].name], problems)
@@ -425,6 +425,7 @@ class Bench:
     def seen(self, probe: Probe, answer: Any, truth: Any) -> str:
         """What is to be seen of an answer; nothing of one number that a `view` has made of it."""
         return "" if probe.view and size_of(truth) < 2 else observation(answer, truth, self.exercise)
+
     def other_programs(self, failing: list[int]) -> Iterator[int]:
         """The shortest programs that fail, one of each sort, while there is time: in one of them a formula may show itself."""
         codes = {self.probes[i].code: i for i in reversed(failing[1:]) if self.probes[i].kind == "run"}
