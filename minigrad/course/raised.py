@@ -32,6 +32,12 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "This function is called with fewer inputs than it asks for. From where does it get what is missing?"
     ),
     r"TypeError: .*unexpected keyword": ("The input has another name in your function than in the call."),
+    r"TypeError: '[<>]=?' not supported between .*'(tuple|list)' and '(int|float)'": (
+        "A tuple or a list is compared with one number here. Which of its entries is meant, and how is it taken out?"
+    ),
+    r"TypeError: '[<>]=?' not supported between .*NoneType": (
+        "One of the two is None. Which line should have given it a value first?"
+    ),
     r"TypeError: '[<>]=?' not supported between": (
         "sorted, min and max compare what they are given, and these objects have no larger or smaller one. What is to decide?"
     ),
@@ -234,6 +240,9 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     ),
     r"RuntimeError: .*INTERNAL ASSERT FAILED": (
         "PyTorch is switched off while this exercise is checked, as at hand-in: write it with Python and numpy."
+    ),
+    r"NotImplementedError: You must implement either the backward": (
+        "This class has no function of its own called backward. How is the name spelled, and how far is it indented?"
     ),
     r"RecursionError": (
         "The function calls itself, directly or through an operator such as +, with nothing smaller each time."

@@ -362,7 +362,8 @@ class Bench:
             return slips + more[:1] if len(slips) == 1 else slips
         formulas = "Each time|The (sum|mean) over|One of these"
         known = re.compile(f"{formulas}|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")
-        likely = "" if raised or known.match(seen) else self.in_a_wrong_solution(failing)
+        coarse = all(self.probes[i].view for i in failing)  # many mistakes look alike there
+        likely = "" if raised or coarse or known.match(seen) else self.in_a_wrong_solution(failing)
         if likely:
             return [likely, self.led(failing)]
         sure = known.match(seen) or not about

@@ -557,8 +557,7 @@ GRADIENTS = (
     "F.cross_entropy(h @ w2 + b2, torch.tensor(labels)).backward()\n"
     "[(p.detach(), p.grad) for p in (w1, b1, w2, b2)]  # does each get a gradient?"
 )
-MANY = "torch.manual_seed(0)\nw1, b1, w2, b2 = cure_6(400, 60, 40)\n[w1.detach(), w2.detach()]  # how are they spread?"
-FEW = "torch.manual_seed(0)\nw1, b1, w2, b2 = cure_6(4, 60, 40)\n[w1.detach(), w2.detach()]  # how are they spread?"
+SPREAD = "torch.manual_seed(0)\nw1, b1, w2, b2 = cure_6(*sizes)\n[w1.detach(), w2.detach()]  # how are they spread?"
 
 
 def which_learn(x: Array, labels: Array) -> Callable[[Any], list[bool]]:
@@ -604,10 +603,10 @@ NOT_ZERO = (
     "True stands for each of w1, b1, w2 and b2 that gets a gradient that is not 0. Through which tensors does the gradient "
     "come, and is one of them 0 or so large that tanh is flat?"
 )
-IN_ORDER = "These are the shapes of w1, b1, w2 and b2, in this order, for 5 inputs, 4 hidden units and 3 outputs."
+IN_ORDER = "These are the shapes of w1, b1, w2 and b2: [inputs, hidden], [hidden], [hidden, outputs] and [outputs]."
 FITTING = (
-    "These are words for w1 and w2. Columns that are equal stay equal; weights of one sign make all hidden units rise and fall "
-    "together; and the size that fits is about 1 over the square root of the number of rows of that matrix."
+    "Each word is about one of w1 and w2. With zeros nothing goes through; columns that are equal stay equal; weights of one "
+    "sign make all hidden units rise and fall together; and the size that fits is about 1 over the root of the number of rows."
 )
 
 
@@ -620,8 +619,8 @@ def probes_13_6(rng: np.random.Generator) -> Iterator[Probe]:
     leaves = run(LEAVES).on(EACH)
     yield leaves.seen_as(lambda grads: [g is not None and bool((g.array == 3).all()) for g in grads]).expect([True] * 4)
     yield run(GRADIENTS, x=x, labels=labels).on(NOT_ZERO).seen_as(which_learn(x, labels)).expect([True] * 4)
-    yield run(MANY).on(FITTING).seen_as(spread).expect(["fits", "fits"])
-    yield run(FEW).on(FITTING).seen_as(spread).expect(["fits", "fits"])
+    for sizes in ((400, 60, 40), (4, 60, 40)):
+        yield run(SPREAD, sizes=sizes).on(FITTING).seen_as(spread).expect(["fits", "fits"])
 
 
 def heal_6(first: str, second: str = "", last: str = "") -> Any:
