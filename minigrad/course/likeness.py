@@ -34,6 +34,7 @@ ALONE: dict[str, Callable[[Array], Any]] = {  # what is often done to one input 
     "{}.max()": lambda v: v.max() if v.size else None,
     "{}.sum(axis=0)": lambda v: v.sum(axis=0) if v.ndim > 1 else None,
     "{}.sum(axis=1)": lambda v: v.sum(axis=1) if v.ndim > 1 else None,
+    "{}.max(axis=0)": lambda v: v.max(axis=0) if v.ndim > 1 and v.size else None,
     "{}.mean(axis=0)": lambda v: v.mean(axis=0) if v.ndim > 1 else None,
     "len({})": lambda v: np.float64(len(v)) if v.ndim else None,
     "{}.size": lambda v: np.float64(v.size) if v.ndim > 1 else None,

@@ -198,6 +198,9 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "ctx.saved_tensors holds fewer tensors than this line unpacks. What has forward given to save_for_backward?"
     ),
     r"ValueError: .*unpack": ("On the left there are more or fewer names than values on the right."),
+    r"ValueError: (max|min)\(\).* empty": (
+        "For this input there is nothing to choose from: the list or the shape is empty. What should come out then?"
+    ),
     r"ValueError: setting an array element": ("One place of an array holds one number. What did you put there?"),
     r"RuntimeError: element 0 of tensors does not require grad": (
         "backward() was called on something without a history. Which of its inputs should require a gradient, and was "

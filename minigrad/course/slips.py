@@ -57,7 +57,7 @@ class Edit:
     @property
     def within(self) -> bool:
         """True where a number says too little without what is around it."""
-        return self.kind == "piece" and isinstance(self.shown, ast.Constant) and isinstance(self.owner, ast.expr)
+        return self.kind in ("piece", "number") and isinstance(self.shown, ast.Constant) and isinstance(self.owner, ast.expr)
 
     def put(self, thing: Any) -> Any:
         """Put a thing there; what was there before."""
@@ -172,8 +172,8 @@ def written(node: ast.AST) -> str:
 
 # --- the edits, by what they change -------------------------------------------------------------------------
 
-ORDER = ("return", "call", "assign", "accumulate", "line", "place", "sign", "condition", "spare", "operator",
-         "brackets", "order", "too much", "piece", "factor", "term", "around")  # fmt: skip
+ORDER = ("return", "call", "assign", "stored", "accumulate", "line", "place", "sign", "number", "condition", "spare",
+         "operator", "brackets", "order", "too much", "piece", "factor", "term", "around")  # fmt: skip
 
 
 def edits_of(own: ast.FunctionDef | ast.Lambda) -> Iterator[Edit]:
@@ -283,7 +283,8 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
             usual = (0.1, 0.5) if isinstance(value, float) else ()
             for number in dict.fromkeys([value + 1, value - 1, 0, 1, 2, -value, value / 2, value / 10, value * 10, *usual]):
                 if number != value:
-                    yield "piece", ast.Constant(number), f"{value} {number}"
+                    kind = "number" if isinstance(value, float) else "piece"
+                    yield kind, ast.Constant(number), f"{value} {number}"
             yield "piece", ast.Constant(None), f"{value} None"
             yield from (("piece", ast.Name(name, ast.Load()), f"{value} {name}") for name in known)
             if type(value) is int and value > 2:
@@ -379,11 +380,27 @@ def of_assignment(
         for other in (ast.Add, ast.Sub) if not switch(value) and not nothing else ():
             new = ast.AugAssign(target, other(), value)
             yield Edit("accumulate", owner, field, index, new, old, f"{other} {type(target)}")
+        for n in (1, 0) if isinstance(old.value, ast.Name) else ():
+            yield Edit("piece", old, "value", None, ast.Constant(n), old)
+        for name in counted if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice) else ():
+            yield Edit("piece", target, "slice", None, ast.Name(name, ast.Load()), target)
 
 
 def switch(value: ast.expr) -> bool:
     """True for True, False and None, to which nothing is added."""
     return isinstance(value, ast.Constant) and (value.value is None or isinstance(value.value, bool))
+
+
+def thrown_away(line: ast.stmt) -> str:
+    """The variable from which a line computes something that it does not store; "" for other lines."""
+    value = line.value if isinstance(line, ast.Expr) else None
+    places: list[ast.AST] = []
+    if isinstance(value, ast.Call):
+        places = [*([value.func.value] if isinstance(value.func, ast.Attribute) else []), *value.args[:1]]
+    elif isinstance(value, ast.BinOp):
+        places = [value.left, value.right]
+    names = [place.id for place in places if isinstance(place, ast.Name) and place.id not in ("np", "numpy", "torch")]
+    return names[0] if names else ""
 
 
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
@@ -406,6 +423,10 @@ def of_lines(owner: ast.AST, field: str, lines: list[Any]) -> Iterator[Edit]:
                 yield instead("assign", [*before, ast.Assign(store.targets, value), *after], line)  # type: ignore[attr-defined]
             case ast.Expr(ast.Call(ast.Name("print"), [value])):
                 yield instead("return", [*before, ast.Return(value), *after], line)
+        name = thrown_away(line)
+        if name:
+            kept = ast.Assign([ast.Name(name, ast.Store())], line.value)
+            yield instead("stored", [*before, kept, *after], line)
         if isinstance(line, ast.Expr) and line is last:
             yield instead("return", [*before, ast.Return(line.value)], line)
         if isinstance(line, ast.Assign) and line is last:

@@ -921,6 +921,8 @@ SLIPS = {
     "return": "{} is computed, and not handed back. Which statement does that?",
     "call": "{} only names a function. How is a function called?",
     "assign": "{} compares. How is a value stored?",
+    "stored": "{} computes something new, and nothing stores it. Which statement gives it a name?",
+    "number": "What belongs in the place of {}?",
     "accumulate": "Look at {}: is the new value added, subtracted, or put in the place of the old one?",
     "sign": "Which sign belongs to {}?",
     "operator": "The operator in {} is another one. Which?",

@@ -456,8 +456,8 @@ def sentence(kind: str, places: list[Any]) -> str:
     every = list(dict.fromkeys(head(place) for place in places))
     if len(every) > 1:
         lines = ", ".join(every[:3])
-        return f"Your code does what these lines would do, and that is wrong: {lines}. Which lines of yours are they?"
-    return f"Your code does what the line {every[0]} would do, and that is wrong. Which line of yours is it?"
+        return f"Your answers are those of a solution with these wrong lines: {lines}. Which lines of yours do the same?"
+    return f"Your answers are those of a solution with one wrong line: {every[0]}. Which line of yours does the same?"
 
 
 def left_out(statement: ast.stmt) -> str:

@@ -17,12 +17,12 @@ def fit(x, y, lr, steps):
     return slope, shift
 """
 SAID = {
-    ("8.3", "range(steps)", "range(steps + 1)"): "the line `for _ in range(steps + 1):`",
-    ("8.3", "np.mean(wrong)\n", "np.sum(wrong)\n"): "the line `db = 2 * np.sum(error)`",
-    ("8.3", "slope * x + shift - y", "slope * x - y"): "the line `error = w * x - y`",
-    ("8.3", "np.mean(wrong * x)", "np.mean(wrong)"): "the line `dw = 2 * np.mean(error)`",
+    ("8.3", "range(steps)", "range(steps + 1)"): "one wrong line: `for _ in range(steps + 1):`",
+    ("8.3", "np.mean(wrong)\n", "np.sum(wrong)\n"): "one wrong line: `db = 2 * np.sum(error)`",
+    ("8.3", "slope * x + shift - y", "slope * x - y"): "one wrong line: `error = w * x - y`",
+    ("8.3", "np.mean(wrong * x)", "np.mean(wrong)"): "one wrong line: `dw = 2 * np.mean(error)`",
     ("8.3", "    return", "        return"): "in each round of its loop: `return (w, b)`",
-    ("8.3", "lr * np.mean", "np.mean"): "that is wrong: `w = w - 1 * dw`, `b = b - 1 * db`",
+    ("8.3", "lr * np.mean", "np.mean"): "wrong lines: `w = w - 1 * dw`, `b = b - 1 * db`",
     ("8.3", "return slope, shift", "return round(slope, 2), round(shift, 2)"): "The numbers are rounded",
 }
 
@@ -44,6 +44,6 @@ def test_each_slip_leaves_the_solution_as_it_was():
         except Exception as error:
             answers.append((type(error).__name__, slip.says()))
     said = {text for answer, text in answers if answer == 1}
-    assert "Your code does what the line `total = n` would do, and that is wrong. Which line of yours is it?" in said
+    assert "Your answers are those of a solution with one wrong line: `total = n`. Which line of yours does the same?" in said
     assert any(answer == "Endless" for answer, _ in answers)  # and yet it came to its end
     assert {answer for answer, text in answers if "never changes `n`" in text} == {"Endless"}

@@ -293,8 +293,8 @@ EXERCISE_4_2 = program(
               "overwrites it in place. How can the next pass get a new tensor?"),
         Wrong(zeroed_before_there_is_one, "M07", "Before the first pass x.grad is None, so there is no tensor to fill with "
               "zeros. How can you clear the gradient at any time?"),
-        Wrong(cleared_before_it_is_read, "M01", "All your gradients are 0, because you cleared each one before you stored "
-              "it. In which order do the lines have to come?"),
+        Wrong(cleared_before_it_is_read, "M01", "All your gradients are 0. zero_() writes into the tensor, also into one "
+              "that is in your list already. When do you clear, and do you store a copy?"),
         Wrong(cleared_afterwards, "M01", "x may hold a gradient already when separate is called, and your first gradient "
               "contains it. When does the clearing have to happen?"),
         Wrong(cleared_once, "M01", "You clear the gradient once, before the loop. The later gradients still contain the "
@@ -422,6 +422,17 @@ def cleared_too_soon(w: Any) -> None:
         w -= 0.01 * w.grad
 
 
+def by_the_loss(w: Any) -> None:
+    with torch.no_grad():
+        w -= 0.01 * (3 * w - 12) ** 2
+    w.grad = None
+
+
+def uphill_and_adding_up(w: Any) -> None:
+    with torch.no_grad():
+        w += 0.01 * w.grad
+
+
 def zeroing_w(w: Any) -> None:
     in_place(w)
     with torch.no_grad():
@@ -476,6 +487,10 @@ EXERCISE_4_3 = program(
               "loss fall?"),
         Wrong(training(cleared_too_soon, "cleared_too_soon"), "M01", "The caller's w does not change. Did you "
               "clear the gradient before you used it, or did you change another tensor?"),
+        Wrong(training(by_the_loss, "by_the_loss"), "M43", "You subtracted the loss itself. How fast does the loss change "
+              "with w, and where is this number after the pass?"),
+        Wrong(training(uphill_and_adding_up, "uphill_and_adding_up"), "M01", "w moves away from 4, so the direction is wrong. "
+              "And the second step is too large: what is in w.grad when its pass begins?"),
         Wrong(training(zeroing_w, "zeroing_w"), "M08", "zero_() was called on w, so w is 0 after every step. Which tensor has "
               "to be cleared?"),
         Wrong(training(replacing, "replacing"), "M19", "You replaced the value of w by the change alone. A step "
@@ -770,6 +785,15 @@ def always_false(f: Any) -> bool:
     return False
 
 
+def compares_gradients(f: Any) -> bool:
+    found: list[Any] = []
+    for start in ([0.5, 1.5], [0.25, 2.0]):
+        x = torch.tensor(start, requires_grad=True)
+        f(x).sum().backward()
+        found.append(x.grad)
+    return not torch.allclose(*found)
+
+
 def knows_names(f: Any) -> bool:
     return f in (torch.sin, torch.cos, torch.log)
 
@@ -796,6 +820,8 @@ EXERCISE_4_5 = program(
               "pass can run. Which tensor has to require one?"),
         Wrong(always_true, "", NEVER_USES_F, alike="no experiment"),
         Wrong(always_false, "", NEVER_USES_F, alike="no experiment"),
+        Wrong(compares_gradients, "M15", "You ask whether the derivative changes with the input. That of exp does, but its "
+              "rule takes it from the output. Which experiment shows what a rule has saved?"),
         Wrong(knows_names, "", "Your function compares f with functions that it knows, so it cannot judge a new one. Where do "
               "you compute f(y)?"),
         Wrong(changes_the_output, "M15", "You changed the result of f, so your function finds the rules that need their "

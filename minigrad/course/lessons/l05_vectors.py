@@ -284,6 +284,19 @@ def what_backward_returns(graph: Any) -> Any:
     return np.array([graph.backward(v) for v in np.eye(graph.outputs)])
 
 
+def never_clears_transposed(graph: Any) -> Any:
+    return never_clears(graph).T
+
+
+def last_pass_everywhere(graph: Any) -> Any:
+    return np.tile(last_pass_only(graph), (graph.outputs, 1))
+
+
+def first_output_only(graph: Any) -> Any:
+    graph.backward(one_hot(graph.outputs, 0))
+    return np.tile(graph.grad, (graph.outputs, 1))
+
+
 def last_pass_only(graph: Any) -> Any:
     for i in range(graph.outputs):
         graph.zero_grad()
@@ -393,8 +406,12 @@ EXERCISE_5_2 = program(
               "to?"),
         Wrong(clears_with_a_number, "M07", "Before a pass you set grad to the number 0, and the pass then writes into it as "
               "into an array. How does this graph clear its gradient?"),
-        Wrong(clears_the_array, "M01", "All rows are 0, because you stored the array itself and then wrote zeros into it. "
-              "How can you keep the numbers of a pass?"),
+        Wrong(clears_the_array, "M01", "All rows are 0. Does v hold its 1 when backward runs, and do you write zeros into an "
+              "array that you have stored?"),
+        Wrong(never_clears_transposed, "M42", "Two things are wrong: rows and columns are swapped, and each pass also contains "
+              "the passes before it. What does a pass for one output give, and what does backward do with grad?"),
+        Wrong(last_pass_everywhere, "", "Every row is that of the last output. Into which row does the line of a pass write?"),
+        Wrong(first_output_only, "", "Every row is that of the first output. At which place of v should the 1 be?"),
         Wrong(last_pass_only, "", "Only the row of the last pass is there. Where do you store the earlier rows?"),
     ],
     alternatives=[clears_each_time, clears_afterwards, takes_differences],

@@ -127,6 +127,29 @@ def from_the_left(g: Array, shape: Shape) -> Any:
     return g.reshape(shape)
 
 
+def from_the_left_without_new_axes(g: Array, shape: Shape) -> Any:
+    for axis, (here, there) in enumerate(zip(g.shape, shape)):
+        if here != there:
+            g = g.sum(axis=axis, keepdims=True)
+    return g
+
+
+def axis_0_if_needed(g: Array, shape: Shape) -> Any:
+    return g if g.shape == shape else g.sum(axis=0)
+
+
+def axis_0_kept_if_needed(g: Array, shape: Shape) -> Any:
+    return g if g.shape == shape else g.sum(axis=0, keepdims=True)
+
+
+def axis_0_always(g: Array, shape: Shape) -> Any:
+    return g.sum(axis=0)
+
+
+def stretches_again(g: Array, shape: Shape) -> Any:
+    return np.broadcast_to(g, shape)
+
+
 def unchanged(g: Array, shape: Shape) -> Array:
     return g
 
@@ -201,6 +224,8 @@ def counting_places(g: Array, shape: Shape) -> Array:
     return np.bincount(places.ravel(), g.ravel()).reshape(shape)
 
 
+ONLY_AXIS_0 = "You sum over axis 0, once, whatever the shapes are. Which axes of g were stretched, or are new?"
+FROM_THE_LEFT = "You lined up the two shapes from the left. Which axis of g belongs to the last axis of the operand?"
 ONE_OF_THEM = (
     "You take one of the repeated rows or columns and drop the others. Which contributions arrive at the entry?"
 )
@@ -235,8 +260,13 @@ EXERCISE_6_1 = function(
         Wrong(keeps_the_first, "M19", ONE_OF_THEM, alike="one of them"),
         Wrong(drops_ones_in_a_loop, "M28", "Your sum over an axis of size 1 removes this axis, and the axes after it move. The "
               "operand still has the axis: which argument of sum keeps it?"),
-        Wrong(from_the_left, "M52", "You lined up the two shapes from the left. Which axis of g belongs to the last axis of "
-              "the operand?"),
+        Wrong(axis_0_always, "M52", ONLY_AXIS_0, alike="only axis 0"),
+        Wrong(axis_0_if_needed, "M52", ONLY_AXIS_0, alike="only axis 0"),
+        Wrong(axis_0_kept_if_needed, "M52", ONLY_AXIS_0, alike="only axis 0"),
+        Wrong(stretches_again, "M28", "broadcast_to stretches an array, as the forward pass did. Which operation brings many "
+              "contributions together?"),
+        Wrong(from_the_left_without_new_axes, "M52", FROM_THE_LEFT, alike="from the left"),
+        Wrong(from_the_left, "M52", FROM_THE_LEFT, alike="from the left"),
         Wrong(unchanged, "M28", "You return g as it is. The operand is smaller than g: how many numbers does its gradient "
               "have?"),
         Wrong(averages_the_stretched, "M28", "You sum over new axes, but you average over those of size 1. Is there a "
@@ -295,6 +325,8 @@ EXERCISE_6_2 = value(
               "use?"),
         Wrong([3.5, 4.0, 3.5], "M19", "This is the last row alone. Three more rows used the same b."),
         Wrong([0.5, 1.2, 3.0], "M19", "This is the first row alone. Three more rows used the same b."),
+        Wrong([4.7, 5.0, 9.9], "M52", "You added along the first three rows. Which numbers arrive at b[0]: those of a row or "
+              "those of a column?"),
         Wrong([3.9, 6.2, 9.5], "", "These are the sums of the first three rows. How many rows used b?"),
         Wrong([6.9, 9.0, 10.0], "", "These are the sums of the last three rows. How many rows used b?"),
         Wrong([1, 1, 1], "M23", "This does not depend on the upstream gradient. What arrives at b[0] from each row?"),
@@ -408,6 +440,14 @@ def divided_by_g(g: Array, shape: Shape, axis: int | None = None) -> Any:
     return spread(g, shape, axis) / np.size(g)
 
 
+def divided_by_length_of_g(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return right_mean(g, shape) if axis is None else spread(g, shape, axis) / len(g)
+
+
+def none_is_axis_0(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return spread(g, shape, axis) / shape[axis or 0]
+
+
 def divided_by_axes(g: Array, shape: Shape, axis: int | None = None) -> Any:
     return spread(g, shape, axis) / len(shape)
 
@@ -516,6 +556,11 @@ def both(sum_backward: Any, mean_backward: Any) -> dict[str, Any]:
     return {"sum_backward": sum_backward, "mean_backward": mean_backward}
 
 
+BY_G = (
+    "Your mean_backward divides by how many numbers g holds, that is, by the number of means. How many numbers went into each "
+    "mean?"
+)
+
 EXERCISE_6_3 = function(
     "6.3", ("sum_backward", "mean_backward"),
     why="Every element enters the sum once, so each gets the upstream gradient; a mean divides it by the number of elements.",
@@ -540,8 +585,10 @@ EXERCISE_6_3 = function(
               "axis. How many numbers went into each mean?", name="mean by columns"),
         Wrong(both(spread, divided_twice), "M30", "Your mean_backward divides twice. If one of four entries changes, does "
               "their mean change a sixteenth as fast?", name="mean divides twice"),
-        Wrong(both(spread, divided_by_g), "M30", "Your mean_backward divides by how many numbers g holds, that is, by the "
-              "number of means. How many numbers went into each mean?", name="mean by g"),
+        Wrong(both(spread, divided_by_g), "M30", BY_G, alike="mean by g", name="mean by g"),
+        Wrong(both(spread, divided_by_length_of_g), "M30", BY_G, alike="mean by g", name="mean by the length of g"),
+        Wrong(both(spread, none_is_axis_0), "M30", "With axis None your mean_backward divides by the length of axis 0. How "
+              "many numbers went into this mean?", name="None taken for axis 0"),
         Wrong(both(spread, divided_by_axes), "M30", "Your mean_backward divides by the number of axes. How many numbers went "
               "into each mean?", name="mean by axes"),
         Wrong(both(spread, divided_by_sizes), "M30", "With axis None your mean_backward divides by the sum of the sizes. How "
