@@ -146,7 +146,7 @@ def dozes(x, v):
 
 
 def leaves(x, v):
-    sys.exit("bye")
+    sys.exit(f"bye {x} {v}")  # an input that is not used would be worth a word
 
 
 def leaves_at_once(x, v):
