@@ -102,6 +102,15 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     r"TypeError: '(method|function|builtin_function_or_method)' object is not (reversible|subscriptable|iterable)": (
         "This names a function or method and does not call it. Are brackets missing after its name?"
     ),
+    r"TypeError: '(float|int|numpy.float64)' object is not iterable": (
+        "This is a single number. append puts one number into a list; += and a loop need a list of them."
+    ),
+    r"TypeError: can't multiply sequence": (
+        "This is a tuple or a list, and not one number or array. Does the function return several things?"
+    ),
+    r"RuntimeError: a Tensor with \d+ elements cannot be converted to Scalar": (
+        "One number is needed here, and the tensor has several. Is a mean or a sum missing?"
+    ),
     r"TypeError: '.*' object is not (reversible|subscriptable|iterable)": (
         "This object has no order, or holds nothing that can be gone through. Which kind of object has?"
     ),

@@ -134,9 +134,21 @@ def likely_11_1(probe: Probe) -> dict[str, Any]:
         "The exponentials of all rows are summed together. Each row needs its own sum: axis=1.": shifted - np.log(e.sum()),
         "The whole array has one maximum and one sum here. Each row needs its own: axis=1.": (
             whole - np.log(np.exp(whole).sum())),
+        "The maximum of the row is subtracted twice. Shift the row once, and subtract the logarithm of the sum.":
+            shifted - np.log(total) - z.max(axis=1, keepdims=True),
+        "The shifted scores are divided by the logarithm of the sum. Subtract it: log(a / b) is log(a) - log(b).":
+            shifted / np.log(total),
+        "This adds up logarithms. The logarithm of the sum is needed: sum first.":
+            shifted - np.log(e).sum(axis=1, keepdims=True),
+        "The logarithms are divided. log(a / b) is log(a) - log(b).": np.log(e) / np.log(total),
+        "The signs of the scores are turned around, so the smallest score gets the largest probability.": stable(-z),
+        "The scores are divided by their standard deviation, which changes their differences. Only subtract.":
+            stable((z - z.mean(axis=1, keepdims=True)) / z.std(axis=1, keepdims=True)),
+        "The scores are divided by the largest one, which changes their differences. Subtract it.":
+            stable(z / z.max(axis=1, keepdims=True)),
         "The maximum of the row is added outside the exponential. Subtract it in both places.":
             z + z.max(axis=1, keepdims=True) - np.log(total),
-        "You subtract 1000, whatever the scores are. Each row needs the shift by its own maximum.":
+        "You subtract 1000. Each row needs the shift by its own maximum.":
             z - 1000 - np.log(np.exp(z - 1000).sum(axis=1, keepdims=True)),
         "np.log2 is the logarithm to the base 2. Cross-entropy needs the natural logarithm, np.log.": shifted - np.log2(total),
         "np.log10 is the logarithm to the base 10. Cross-entropy needs the natural logarithm, np.log.": (
@@ -338,6 +350,12 @@ def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
         "": own,
         "This uses the probability itself. Where is its logarithm?": -chosen,
         "This is one minus the probability. The loss is minus its logarithm.": 1 - chosen,
+        "This is the logarithm of 1 - p. The loss is minus the logarithm of p itself.": -np.log(1 - chosen),
+        "The maximum of the row is subtracted inside the logarithm of the sum only. Subtract it from the score as well.":
+            own - z.max(axis=1),
+        "This is only the logarithm of the sum. Subtract the score of the correct class.": own + z[rows, targets],
+        "This weights the logarithms by the softmax. Only the class that targets names counts.": -(p * logs).sum(axis=1),
+        "The loss of each row is squared. Minus log p is the loss already.": own**2,
         "The softmax runs down the columns. Each row is one example: axis=1.": -down[rows, targets],
         "The softmax runs over the whole array. Each row is one example: axis=1.":
             np.logaddexp.reduce(z.ravel()) - z[rows, targets],
@@ -370,6 +388,9 @@ def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
             "This is one loss for each row. Take their mean.": losses,
             "This is the loss of the first row only.": losses[0],
             "This is the loss of the last row only.": losses[-1],
+            "Only the last row is counted: the loop overwrites the sum. += adds to it.": losses[-1] / n,
+            "Only the first row is counted: the loop ends in its first round.": losses[0] / n,
+            "This is the median. The loss is the mean.": np.median(losses),
         }.items():
             for sign, factor in {"": 1, "The sign is wrong: a loss is positive here.": -1}.items():
                 found.setdefault(" ".join(filter(None, [words, how, sign])), factor * loss)
@@ -421,6 +442,9 @@ def likely_gradients(z: Array, targets: Array, g: float) -> dict[str, Any]:
         "The one-hot is added. It has to be subtracted.": p + hot,
         "The 1 is subtracted everywhere. It belongs at the correct class only.": p - 1,
         "The difference is multiplied by the softmax once more.": p * (p - hot),
+        "The entry of the correct class is replaced by 1. Subtract 1 from it.": np.where(hot > 0, 1.0, p),
+        "The entry of the correct class is replaced by -1. Subtract 1 from it.": np.where(hot > 0, -1.0, p),
+        "The entry of the correct class is replaced by 0. Subtract 1 from it.": np.where(hot > 0, 0.0, p),
         "This multiplies p by 1 - p, as for a sigmoid. For softmax with cross-entropy the gradient is softmax minus one-hot.":
             p * (1 - p),
     }  # fmt: skip
@@ -445,6 +469,9 @@ def likely_gradients(z: Array, targets: Array, g: float) -> dict[str, Any]:
         "Only the one-hot is divided by the number of rows. The softmax belongs to the same mean.": g * (p - hot / n),
         "g is a factor of the softmax only. It multiplies the whole difference.": (g * p - hot) / n,
         "g is a factor of the one-hot only. It multiplies the whole difference.": (p - g * hot) / n,
+        "g is subtracted at the correct class. Subtract 1 there, and multiply by g once.": g * (p - g * hot) / n,
+        "The gradient is multiplied by the loss. Its factors are g and 1 / rows.": (
+            g * (p - hot) / n * -logs[np.arange(n), targets].mean()),
         "The rows are added up or averaged. Each row of z has its own gradient, so the result has the shape of z.": (
             g * (p - hot).mean(axis=0)),
     }  # fmt: skip
@@ -579,6 +606,11 @@ def likely_11_3(probe: Probe) -> dict[str, Any]:
         "This is the square. The root is asked for.": v * 2 * up if wanted else factor * up**2,
     }  # fmt: skip
     if not wanted:
+        found["Below zero this is minus the root of the size. It should be 0."] = factor * np.sign(x) * np.sqrt(np.abs(x))
+        found["1 is subtracted from each root. Only the entries that are not positive have to become 0."] = (
+            factor * (np.sqrt(np.where(x > 0, x, 1.0)) - 1))
+        found["One condition decides for the whole array here. torch.where decides for each entry."] = (
+            lambda y: (x > 0).any() and not plain(y).any())
         found["Only the positive entries are left. Each entry of x needs one in the result."] = factor * np.sqrt(x[x > 0])
     for small in SMALL:
         words = f"The small number {small:g} is under the root, so the values or derivatives are a little wrong"

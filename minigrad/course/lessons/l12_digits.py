@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ NESTED = (
 )
 REACHED = (
     TWO + "net = Sequential(a, Relu(), b)\nfor _ in range(2):\n    for p in net.parameters():\n        p.grad = None\n"
-    "    net(torch.tensor(x)).sum().backward()\n[list(p.grad.shape) for p in net.parameters()]"
+    "    net(torch.tensor(x)).sum().backward()\n[p.grad if p.grad is None else list(p.grad.shape) for p in net.parameters()]"
 )
 
 
@@ -117,8 +118,16 @@ def equal(a: Any, b: Any) -> bool:
 
 
 def spread(w: Any) -> list[bool]:
-    """Neither tiny nor large, and of both signs."""
-    return [bool(plain(w).std() > 0.002), bool(plain(w).std() < 0.4), bool(abs(plain(w).mean()) < 0.03)]
+    """Neither tiny nor large, of both signs, and different in each row."""
+    w = plain(w)
+    rows = len(w) > 1 and bool((w[0] != w[1]).any())
+    return [bool(w.std() > 0.002), bool(w.std() < 0.4), bool(abs(w.mean()) < 0.03), rows]
+
+
+def chained(pair: Any) -> list[bool]:
+    """Whether both results are equal; and whether the first one is more than a relu of the second."""
+    first, second = pair
+    return [equal(first, second), equal(first, second) or not equal(first, np.maximum(plain(second), 0))]
 
 
 def shrinks(pair: Any) -> list[bool]:
@@ -134,9 +143,9 @@ def probes_12_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(KIND).expect(["float64", "float64"])
     yield run(FILLED, w=w, b=b, x=x, v=v).expect([x @ w.T + b, v.T @ x, v.sum(axis=0)])
     yield run(TWINS).seen_as(lambda w: alike(*w)).expect(False)
-    yield run(SPREAD).seen_as(spread).expect([True, True, True])
+    yield run(SPREAD).seen_as(spread).expect([True, True, True, True])
     yield run(STACK).expect([[4, 3], [4], [2, 4], [2]])
-    yield run(CHAIN, x=x).seen_as(lambda y: equal(*y)).expect(True)
+    yield run(CHAIN, x=x).seen_as(chained).expect([True, True])
     yield run(ZERO).expect(np.zeros(2))
     made = run(SAME_START, seed=int(rng.integers(1000)))
     yield made.seen_as(lambda w: [equal(w[0], w[1]), equal(w[0], w[2])]).expect([True, False])
@@ -209,8 +218,36 @@ def likely_12_1(probe: Probe) -> dict[str, Any]:
             "The bias is one number for all outputs. Its shape is (n_out,).": lambda got: got in ([[2, 3], [1]], [[2, 3], []]),
             "parameters() of Linear names only the bias. The optimiser is never given the weight.": lambda got: got == [[2]],
         }  # fmt: skip
+    if probe.code == SPREAD:
+        return {
+            "All rows of the weight are the same, so all units compute and learn the same. Draw n_out * n_in numbers.":
+                lambda got: got[:3] == [True] * 3,
+            "The weights are all of one sign, or not around 0. Draw them from an interval like (-a, a).":
+                lambda got: got == [True, True, False, True],
+        }  # fmt: skip
+    if probe.code == TWINS:
+        return {"Two layers share some of their weights. Draw each weight anew, from a continuous range: rng.uniform or "
+                "rng.normal.": lambda got: got is True}  # fmt: skip
+    if probe.code == CHAIN:
+        return {
+            "The layer with 4 inputs gets x itself, which has 3 columns. Each layer gets the result of the one before it, from "
+            "the first to the last.": re.compile(r"\(4x3 and 4x2\)"),
+            "Relu is applied to the result of the last layer as well. Sequential applies its layers, and nothing else.":
+                lambda got: got == [False, False],
+            "The net gives another result than its layers, called one after the other. Is each layer applied, and does a layer "
+            "give the same result when it is called again?": lambda got: got == [False, True],
+        }  # fmt: skip
+    if probe.code == REACHED:
+        return {
+            "The weights get no gradient, though the biases do. The layer computes with something else than the tensor "
+            "self.weight: a copy, an array, or what detach() gives.": lambda got: got == [None, [4], None, [2]],
+            "The biases get no gradient, though the weights do. The layer adds something else than the tensor self.bias.":
+                lambda got: got == [[4, 3], None, [2, 4], None],
+        }  # fmt: skip
     if probe.code == STACK:
         return {
+            "Each parameter is named twice, so an optimiser would move it twice.":
+                lambda got: len(got) == 8 and sorted(got) == sorted(2 * [[4, 3], [4], [2, 4], [2]]),
             "Sequential names the parameters of its last layer only.": lambda got: got == [[2, 4], [2]],
             "The parameters have another order here. They come layer by layer: weight, bias, weight, bias.":
                 lambda got: sorted(map(tuple, got)) == [(2,), (2, 4), (4,), (4, 3)],
@@ -282,9 +319,9 @@ EXERCISE_12_1 = program(
         Wrong(layers(lambda rng, o, i: rng.uniform(0, 1, (o, i)) / np.sqrt(i)), "M40", "All weights are positive, so every "
               "unit "
               "starts with nearly the same sum. Draw numbers of both signs.", name="positive"),
-        Wrong(layers(chain=lambda s, x: s.layers[2](s.layers[1](s.layers[0](x)).detach())
-                     if len(s.layers) == 3 else s.layers[0](x)), "M12", "The values are right, but no gradient gets past "
-              "the last layer, because a detach cuts the graph before it.", name="cut"),
+        Wrong(layers(chain=lambda s, x: functools.reduce(lambda value, layer: layer(value.detach()), s.layers, x)), "M12",
+              "The values are right, but no gradient gets past a layer, because a detach cuts the graph before it.",
+              name="cut"),
         Wrong(layers(all_of=lambda s: [p for layer in s.layers if hasattr(layer, "weight") for p in layer.parameters()]),
               "M54", "Only layers with a `weight` are asked. A Sequential inside a Sequential owns parameters, too: call "
               "parameters() of every layer.", name="Linear only"),
@@ -483,6 +520,10 @@ def likely_12_2(probe: Probe) -> dict[str, Any]:
             ("Only the sign of the gradient is used.", lambda both: np.sign(both[1])),
         ):
             found[words] = moved(lr, momentum, slope)
+        found["momentum is the factor of the gradient here. It is the factor of the old velocity."] = moved(
+            lr, 1.0, lambda both: momentum * both[1])
+        found["momentum multiplies the parameter here. It is the factor of the old velocity."] = moved(
+            lr, 0.0, lambda both: momentum * both[0] + both[1])
     return found
 
 
@@ -567,7 +608,7 @@ def probes_12_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(rng.integers(0, 13, (15, 3, 2)).astype(np.uint8), rng.permutation(15), 7).of("split")
     yield (
         call(
-            np.array([[2.0, 1.0, 0.1], [-0.3, -1.2, -0.1], [0.2, 0.3, 0.1], [0.4, 0.3, 0.2], [3.0, 4.0, 5.0]]),
+            np.array([[2.0, 1.0, 0.1], [-0.3, -1.2, -0.1], [1.0, 0.3, 0.1], [0.4, 0.5, 0.2], [3.0, 4.0, 5.0]]),
             np.array([0, 2, 1, 1, 2]),
         )
         .of("accuracy")
@@ -644,6 +685,10 @@ def likely_scores(scores: Array, labels: Array) -> dict[str, Any]:
         "This is the fraction of rows that are *wrong*.": 1 - right.mean(),
         "The count is divided by the number of classes. Divide it by the number of rows.": right.sum() / scores.shape[1],
         "The count is divided by the number of all scores. Divide it by the number of rows.": right.sum() / scores.size,
+        "1 is added to the place of the largest score. Places and labels both count from 0.":
+            (scores.argmax(axis=1) + 1 == labels).mean(),
+        "1 is subtracted from the place of the largest score. Places and labels both count from 0.":
+            (scores.argmax(axis=1) - 1 == labels).mean(),
         "This looks at the first row only.": float(right[0]),
         "This tells for each row whether it is right. What fraction of them is?": right,
         "argmax runs down the columns. Each row needs its own: axis=1.": (down == labels).mean(),
@@ -862,10 +907,11 @@ def slipped_run(x: Array, labels: Array, batch: int, epochs: int, *, rows: str =
         return float(-logs[own, t].mean()), [dh.T @ a[own], dh.sum(0), dz.T @ np.maximum(h, 0)[own], dz.sum(0)]
 
     starts = list(range(0, len(x), 1 if rows == "every" else batch))
+    starts = {"few": [*range(len(x) // batch)], "within": [*range(batch)], "reversed": starts[::-1]}.get(rows, starts)
     order = [(e, i) for e in range(epochs) for i in starts]
     for _, i in sorted(order, key=lambda each: each[1]) if loops == "batches first" else order:
-        now = {"batch": slice(i, i + batch), "every": slice(i, i + batch), "all": slice(None), "first x": slice(i, i + batch),
-               "next labels": slice(i + 1, i + batch + 1)}[rows]  # fmt: skip
+        now = {"all": slice(None), "next labels": slice(i + 1, i + batch + 1), "short": slice(i, i + batch - 1),
+               "long": slice(i, i + batch + 1)}.get(rows, slice(i, i + batch))  # fmt: skip
         a, t = x[slice(i, i + batch) if rows == "next labels" else now], labels[now]
         a = x[:batch] if rows == "first x" else a
         loss, new = loss_and_gradients(a, t)
@@ -886,8 +932,12 @@ def likely_12_4(probe: Probe) -> dict[str, Any]:
     if "scores" not in probe.data:
         return {}
     if probe.code == LOSS:
+        z, t = np.asarray(probe.data["scores"]), np.asarray(probe.data["labels"])
+        right = (np.logaddexp.reduce(z, axis=1) - z[np.arange(len(t)), t]).mean()
         return {"The loss has no path to the scores, so they get no gradient: it is made anew from plain numbers. Compute it "
-                "with operations on tensors.": lambda got: got[1] is None}  # fmt: skip
+                "with operations on tensors.": lambda got: got[1] is None,
+                "The loss is right, but its gradient is not, because a part of the formula is detached from the graph.":
+                    lambda got: equal(got[0], right) and got[1] is not None}  # fmt: skip
     found = likely_losses(np.asarray(probe.data["scores"]), np.asarray(probe.data["labels"]))
     return {words.replace("targets", "labels"): loss for words, loss in found.items() if np.ndim(loss) == 0}
 
@@ -921,6 +971,24 @@ def likely_runs(x: Array, labels: Array, batch: int, epochs: int) -> dict[str, A
             slipped_run(x, labels, batch, epochs, rows="next labels"),
         "The batches overlap: the next one begins one row later. range(0, len(x), batch) goes on by a whole batch.":
             slipped_run(x, labels, batch, epochs, rows="every"),
+        "Each batch is one row too short: x[a:b] ends before b already, so b is i + batch.":
+            slipped_run(x, labels, batch, epochs, rows="short"),
+        "Each batch is one row too long: x[a:b] with b = i + batch has `batch` rows.":
+            slipped_run(x, labels, batch, epochs, rows="long"),
+        "The numbers of the batches are taken for their first rows. range(0, len(x), batch) gives the first rows.":
+            slipped_run(x, labels, batch, epochs, rows="few"),
+        "The range ends at batch. It goes through all rows: range(0, len(x), batch).":
+            slipped_run(x, labels, batch, epochs, rows="within"),
+        "The batches are taken from the last to the first. They come in order.":
+            slipped_run(x, labels, batch, epochs, rows="reversed"),
+        "There is one epoch too many.": slipped_run(x, labels, batch, epochs + 1),
+        "batch and epochs have changed places: the number of epochs is the length of the batches here.":
+            slipped_run(x, labels, epochs, batch),
+        "Each gradient is counted twice: is backward called twice, or the loss doubled?":
+            slipped_run(x, labels, batch, epochs, scale=2.0),
+        "The entries are None. A loss stores no gradient of its own; append its number, loss.item().":
+            lambda got: len(got) > 0 and all(each is None for each in got),
+        "The entries are texts. Append the numbers themselves.": lambda got: all(isinstance(each, str) for each in got) and got,
         "Each batch is used `epochs` times before the next one. The loop over the epochs is the outer one.":
             slipped_run(x, labels, batch, epochs, loops="batches first"),
         "All batches of an epoch are collected in the gradients, and one step follows. Take one step for each batch.":
@@ -963,7 +1031,7 @@ def probes_12_4(rng: np.random.Generator) -> Iterator[Probe]:
     big = np.array([[900.0, 0.0], [0.0, 3.0]])
     yield run("cross_entropy(torch.tensor(scores), torch.tensor(labels)).item()", scores=big,
               labels=np.array([1, 1])).expect((900 + np.log1p(np.exp(-3.0))) / 2)  # fmt: skip
-    x, labels = numbers(rng, 10, 2) / 2, rng.permutation(np.arange(10) % 3)
+    x, labels = numbers(rng, 9, 2) / 2, rng.permutation(np.arange(9) % 3)
     losses, weights = by_hand(x, labels, 4, 2, 0.2, 0.5, 5, 3)
     yield run(LOOP, x=x, labels=labels).expect(losses)
     yield run(LOOP, x=x, labels=labels).seen_as(no_tensors).expect(True)
