@@ -233,7 +233,7 @@ def combined(do: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
 def odd(a: str, sign: str, b: str) -> bool:
     """True for what nobody writes so: b * a, x * 2, 1 + x, x - x, x / 1."""
     last = (a[0].isdigit(), a) > (b[0].isdigit(), b) if sign == "+" else (not a[0].isdigit(), a) > (not b[0].isdigit(), b)
-    if a.isdigit() and b.isdigit():
+    if (a.isdigit() and b.isdigit()) or (sign == "/" and a.endswith("**2") and a[:-3] in (b, b[5:-1])):
         return True
     return (sign in "*+" and last) or (a == b and sign in "+-/") or (sign in "*/" and "1" in (a if sign == "*" else "", b))
 

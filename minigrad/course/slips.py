@@ -329,6 +329,8 @@ def around(owner: ast.AST, field: str, index: int | None, old: ast.expr, terms: 
     """What may be missing from a value that is returned, stored, or given to a function."""
     if not isinstance(old, ast.Constant) and isinstance(owner, ast.Return | ast.AugAssign | ast.Tuple | ast.Lambda):
         yield Edit("sign", owner, field, index, ast.UnaryOp(ast.USub(), old), old, "minus")
+    if isinstance(owner, ast.Call) and getattr(owner.func, "attr", "") in ("save_for_backward", "apply"):
+        return  # what is given there is nearly always meant as it is
     for form in AROUND if not isinstance(owner, ast.For) else ("reversed({})", "{}[::-1]"):
         new = Filled(old).visit(ast.parse(form.format("_"), mode="eval").body)
         yield Edit("around", owner, field, index, new, old, form)

@@ -667,7 +667,7 @@ class Bench:
         if nothing and nothing[0].endswith(".grad"):
             return (
                 "A gradient is None until a backward pass has reached its tensor. Is the result computed from this tensor, by "
-                "operations that are recorded?"
+                "operations that are recorded, and does each backward return a gradient?"
             )
         if answer is None and truth is not None:
             return "Does the function end with a return?" if all(empty) else (
@@ -877,7 +877,8 @@ class Bench:
 
     def smallest(self, failing: list[int], problems: list[str]) -> tuple[Probe, Any, Any, str]:
         """A failing probe that no simplification makes smaller, with answer, truth and problem."""
-        errors = [i for i in failing if isinstance(self.answers[i], Failure) and self.answers[i].line is not None]
+        errors = [i for i in failing if isinstance(self.answers[i], Failure) and self.answers[i].line is not None
+                  and not isinstance(self.truths[i], Raises)]  # fmt: skip
         most = errors if 2 * len(errors) > len(failing) else failing  # an error in a line of theirs says more
         said = [probe.about for probe in self.probes]  # what is said of one question alone tells more than what is said of many
         told = all(said[i] for i in failing)
@@ -1546,7 +1547,8 @@ def diagnoses(exercise: Exercise, probes: list[Probe], answers: list[Any], faili
         if results and all(trouble(exercise, probes[i], given, exercise.expected(probes[i]))
                            for i, given in zip(failing, results, strict=True)):  # fmt: skip
             theirs = zip(probes, one_by_one(exercise, wrong.answer, probes), strict=True)
-            if sum(bool(trouble(exercise, p, given, exercise.expected(p))) for p, given in theirs) <= 2 * len(failing):
+            at_most = len(failing) * (1 if any(isinstance(given, Failure) for given in results) else 2)  # errors are alike
+            if sum(bool(trouble(exercise, p, given, exercise.expected(p))) for p, given in theirs) <= at_most:
                 yield wrong  # else most of what it gets wrong is right here
                 return
 

@@ -247,6 +247,9 @@ EXERCISE_9_1 = program(
         Wrong(squares(root_rule, keep_out), "M43",
               "You compute x from its square, and the root has lost the sign of x. Save x itself.",
               name="root of the output"),
+        Wrong(squares(square_rule, use=lambda Square, x: Square.apply(x.detach())), "M12",
+              "x is detached before the class is applied, so no gradient reaches it. apply takes the tensor as it is.",
+              name="detached"),
         Wrong(squares(square_rule, use=starts_a_pass), "",
               "square starts a backward pass itself. It should only return the result: the caller computes on with it, and "
               "starts the pass.", name="starts a pass"),
@@ -485,7 +488,8 @@ EXERCISE_9_2 = program(
               "Hypot.backward multiplies by r. The derivative of the root is 1 / (2r): r belongs into the divisor.",
               name="times r"),
         Wrong(two_inputs(hypot=hypot_upside_down), "M30",
-              "Your quotient is upside down. For a very large a and b = 0, the length grows as fast as a does.",
+              "Your quotient is upside down. Where a is much smaller than b, the length hardly changes with a, so the gradient "
+              "of a is small there.",
               name="upside down"),
         Wrong(two_inputs(hypot=hypot_one_at_zero), "M35",
               "Where both inputs are 0, your gradient is 1. The task asks for 0 there.", name="one at zero"),
@@ -828,6 +832,9 @@ EXERCISE_9_4 = program(
         Wrong(liars(forward=lambda ctx, x: x.clone()), "",
               "RoundThrough does not round. Its forward should round, and only its gradient is replaced.",
               name="does not round"),
+        Wrong(liars(backward=lambda ctx, g: None), "M32",
+              "RoundThrough.backward returns nothing, so no gradient is passed on. Which one should be?",
+              name="returns nothing"),
         Wrong(liars(forward2=sign_in_forward), "",
               "Reverse changes the numbers in forward. They should stay as they are. In which method is the "
               "sign changed?", name="sign in forward"),

@@ -6,7 +6,9 @@ for each number, hyperbolic cosines, sums over one example and one unit at a tim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,6 +118,10 @@ EXERCISE_10_1 = function(
               name="a tie without g"),
         Wrong(kinks(maximum=lambda a, b, g: (a * (a > b), b * (b > a))), "M43", "maximum_vjp returns the larger values. "
               "You need the gradients: which entries of g go to a, and which to b?", name="values of maximum"),
+        Wrong(kinks(relu=lambda x, g: g[x > 0]), "M42", "An index with a condition keeps only some of the entries. The "
+              "gradient has the shape of x, with zeros where nothing passes.", name="entries left out"),
+        Wrong(kinks(relu=lambda x, g: np.max(x, 0) * g), "M43", "np.max(x, 0) is the largest entry along axis 0, and "
+              "np.maximum(x, 0) would be the value of relu. You need its derivative, which is 0 or 1.", name="np.max"),
         Wrong(kinks(maximum=lambda a, b, g: (g * (a > 0), g * (b > 0))), "M35", "maximum_vjp compares a and b with 0. "
               "The maximum compares them with each other.", name="compared with 0"),
         Wrong(kinks(relu=lambda x, g: through(torch.relu, x, g)), "", OWN_RULE + "Which comparison do you need?",
@@ -266,7 +272,7 @@ AT_THE_KINK = [X_TEXT, SMALL[1], np.array([[0.5, -2.0], [1.0, 3.0]]), np.array([
 
 def probes_10_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(*SMALL)
-    yield call(*sizes(rng, 4, 3, 5, 2))
+    yield call(*sizes(rng, 4, 3, 2, 5))
     yield call(*sizes(rng, 5, 2, 4, 1))
     yield call(*sizes(rng, 3, 3, 3, 3))
     yield call(*sizes(rng, 1, 2, 3, 2))
@@ -286,21 +292,16 @@ def by_hand(
     gate: Step = lambda dH, Z: dH * (Z > 0),
     W1_from: Step = lambda X, dZ: X.T @ dZ,
     order: Step = lambda dW1, db1, dW2, db2: (dW1, db1, dW2, db2),
-    act: Step = lambda Z: np.maximum(Z, 0),
-    biases: float = 1.0,
-    top: Step = lambda P: P,
-    mean: Step = lambda E: (E**2).mean(),
 ) -> Step:
-    """The net with each of its steps given: the wrong answers change one of them, or two that belong together."""
+    """The net with each step of its backward pass given: the wrong answers change one of them."""
 
     def two_layer(X: Array, t: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> tuple[Any, ...]:
-        Z = X @ W1 + biases * b1
-        H = act(Z)
-        Y = H @ W2 + biases * b2
-        P = top(Y)
-        dP = error(P, t) * (P == Y)
+        Z = X @ W1 + b1
+        H = np.maximum(Z, 0)
+        P = H @ W2 + b2
+        dP = error(P, t)
         dZ = gate(hidden(dP, W2), Z)
-        return mean(P - t), *order(W1_from(X, dZ), bias(dZ), W2_from(X, Z, H, dP), bias(dP))
+        return ((P - t) ** 2).mean(), *order(W1_from(X, dZ), bias(dZ), W2_from(X, Z, H, dP), bias(dP))
 
     return two_layer
 
@@ -343,6 +344,112 @@ def steps_10_3(probe: Probe) -> dict[str, Any]:
     return {"(P - t)": error, "Z": Z, "H": H, "dP": dP, "dH": dH, "dZ": dH * (Z > 0), "X": X}
 
 
+# The steps of the net, and what is written in their place: by words, "" for what is right.
+ACTS: dict[str, Step] = {
+    "": lambda Z: np.maximum(Z, 0), "with tanh where relu belongs": np.tanh, "without relu": lambda Z: Z,
+    "with a sigmoid where relu belongs": lambda Z: 1 / (1 + np.exp(-Z)), "with abs where relu belongs": np.abs,
+    "with minimum where maximum belongs": lambda Z: np.minimum(Z, 0),
+}  # fmt: skip
+TOPS: dict[str, Step] = {"": lambda P: P, "with an activation on the output as well": lambda P: np.maximum(P, 0)}
+BIASES = {"": 1, "without {}": 0, "with {} subtracted": -1}
+MEANS: dict[str, Step] = {
+    "": lambda E: (E**2).mean(), "with a sum where the mean belongs": lambda E: (E**2).sum(),
+    "with a factor 1/2": lambda E: (E**2).mean() / 2, "with a square root": lambda E: np.sqrt((E**2).mean()),
+    "with a sum over the outputs and a mean over the examples": lambda E: (E**2).sum() / len(E),
+    "with absolute values where squares belong": lambda E: np.abs(E).mean(), "without the squares": np.mean,
+    "with the square of the mean where the mean of the squares belongs": lambda E: E.mean() ** 2,
+}  # fmt: skip
+ERRORS: dict[str, Step] = {
+    "": lambda E: 2 * E / E.size, "without the factor 2": lambda E: E / E.size,
+    "without the division by P.size": lambda E: 2 * E,
+    "without 2 / P.size": lambda E: E, "with the number of rows for P.size": lambda E: 2 * E / len(E),
+    "with the number of columns for P.size": lambda E: 2 * E / E.shape[1],
+    "with P.size twice in the divisor": lambda E: 2 * E / E.size**2,
+    "with a square that the derivative does not have": lambda E: 2 * E**2 / E.size,
+    "with the sign of the error for the error": lambda E: np.sign(E) / E.size,
+}  # fmt: skip
+SIGNS = {"": 1, "with t - P for P - t": -1}
+SUMS: dict[str, Step] = {
+    "": lambda d: d.sum(axis=0), "with a mean where a sum belongs": lambda d: d.mean(axis=0), "without a sum": lambda d: d,
+    "with a sum along the rows, axis=1": lambda d: d.sum(axis=1), "with a sum over all its numbers": np.sum,
+    "with an axis too many": lambda d: d.sum(axis=0, keepdims=True),
+}  # fmt: skip
+GATES: dict[str, Step] = {
+    "": lambda d, Z: d * (Z > 0), "without a mask": lambda d, Z: d, "with a mask by the sign of dH": lambda d, Z: d * (d > 0),
+    "with H where the derivative of relu belongs": lambda d, Z: d * np.maximum(Z, 0),
+    "with a mask that is open at 0": lambda d, Z: d * (Z >= 0), "with the mask the wrong way round": lambda d, Z: d * (Z < 0),
+    "with the derivative of tanh, 1 - H**2": lambda d, Z: d * (1 - np.maximum(Z, 0) ** 2),
+    "with the derivative of tanh": lambda d, Z: d * (1 - np.tanh(Z) ** 2),
+    "with Z where the derivative of relu belongs": lambda d, Z: d * Z,
+    "with the derivative of a sigmoid, H * (1 - H)": lambda d, Z: d * np.maximum(Z, 0) * (1 - np.maximum(Z, 0)),
+}  # fmt: skip
+PARTS = ("loss", "dW1", "db1", "dW2", "db2")
+ORDER = (0, 4, 3, 2, 1)  # each is computed from what those before it are made of
+
+
+def likely_10_3(probe: Probe) -> dict[str, Any]:
+    """Tests for the first part that is wrong, in the order of computing: by at most two steps that are not right."""
+    X, t, W1, b1, W2, b2 = (np.asarray(each) for each in probe.args or list(probe.data.values()))
+    right = by_hand()(X, t, W1, b1, W2, b2)
+    db2 = right[4]
+    Z = X @ W1 + b1
+    H = np.maximum(Z, 0)
+    E = H @ W2 + b2 - t
+    dP = 2 * E / E.size
+    dH = dP @ W2.T
+    dZ = dH * (Z > 0)
+    tests: dict[str, Any] = {}
+
+    def put(part: int, words: Sequence[str], value: Any) -> None:
+        """One more test, where this value (or what computes it) is another one than the right one."""
+        given = [each for each in words if each]
+        if not 0 < len(given) < 3 or (not callable(value) and close(value, right[part])):
+            return
+
+        def test(got: Any) -> bool:
+            before = ORDER[: ORDER.index(part)]
+            if len(got) != 5 or not all(close(got[k], right[k]) for k in before) or close(got[part], right[part]):
+                return False
+            return close(got[part], value() if callable(value) else value)
+
+        tests[f"Your {PARTS[part]} is computed {' and '.join(given)}."] = test
+
+    def loss(act: Step, first: int, second: int, top: Step, mean: Step) -> Any:
+        return mean(top(act(X @ W1 + first * b1) @ W2 + second * b2) - t)
+
+    for act, first, second, top, mean in itertools.product(ACTS, BIASES, BIASES, TOPS, MEANS):
+        put(0, (act, first.format("b1"), second.format("b2"), top, mean),
+            functools.partial(loss, ACTS[act], BIASES[first], BIASES[second], TOPS[top], MEANS[mean]))  # fmt: skip
+    for error, sign, add in itertools.product(ERRORS, SIGNS, SUMS):
+        put(4, (error, sign, add), SUMS[add](SIGNS[sign] * ERRORS[error](E)))
+    put(4, ["with X.size for P.size"], db2 * E.size / X.size)
+    for name, array in {"Z": Z, "X": X, "the mask": H > 0, "abs(Z)": np.abs(Z)}.items():
+        put(3, [f"with {name} where H belongs"], array.T @ dP)
+    for gate, add in itertools.product(GATES, SUMS):
+        put(2, (gate, add), SUMS[add](GATES[gate](dH, Z)))
+    put(2, ["without W2"], (dP.sum(axis=1, keepdims=True) * (Z > 0)).sum(axis=0))
+    for name, d in {"dH": dH, "ones": np.ones_like(dZ)}.items():
+        put(1, [f"with {name} where dZ belongs"], X.T @ d)
+    put(1, ["with H where X belongs"], H.T @ dZ)
+    for part in (1, 3):
+        put(part, ["with the wrong array transposed"], right[part].T)
+        put(part, ["with one more division by the number of examples"], right[part] / len(X))
+        put(part, ["with one more division by P.size"], right[part] / E.size)
+
+    def changed(got: Any) -> bool:
+        rates = np.concatenate([((b - d) / g).ravel() for b, d, g in zip((W1, b1, W2, b2), got[1:], right[1:], strict=True)])
+        rates = rates[np.isfinite(rates)]
+        return bool(rates.size and rates[0] > 0 and np.allclose(rates, rates[0]))
+
+    tests["These are the changed parameters. The task asks for their gradients: train_net makes the update."] = changed
+    return tests
+
+
+def close(got: Any, value: Any) -> bool:
+    """True for the same shape and the same numbers."""
+    return np.shape(got) == np.shape(value) and bool(np.allclose(got, value, rtol=1e-9, atol=1e-12))
+
+
 EXERCISE_10_3 = function(
     "10.3", "two_layer",
     why="The backward pass takes the rules of the forward pass in reverse, and each gradient has the shape of its array.",
@@ -351,6 +458,7 @@ EXERCISE_10_3 = function(
     oracle=one_at_a_time,
     probes=probes_10_3,
     steps=steps_10_3,
+    likely=likely_10_3,
     leads={
         0: "The loss is wrong, so the mistake begins in the forward pass. Compute Z, H and P for these inputs on paper.",
         4: "The loss is right, and the gradient of b2 is not. It needs dP alone, so look at dP and at its sum.",
@@ -395,22 +503,6 @@ EXERCISE_10_3 = function(
               "with another array in the forward pass. Which one?", name="X for H"),
         Wrong(by_hand(W2_from=lambda X, Z, H, dP: Z.T @ dP), "M43", "You compute dW2 from Z, the array before relu. "
               "But W2 was multiplied with the array after relu.", name="Z for H"),
-        Wrong(by_hand(act=np.tanh, gate=lambda dH, Z: dH * (1 - np.tanh(Z) ** 2)), "M35", "This is the lesson's net, with "
-              "tanh between the layers. Here it is relu: which line of the forward pass changes, and which one of the "
-              "backward pass?", name="tanh"),
-        Wrong(by_hand(gate=lambda dH, Z: dH * (1 - np.maximum(Z, 0) ** 2)), "M43", "1 - H**2 is the derivative of tanh, "
-              "and H comes from relu here. What is the derivative of relu?", name="derivative of tanh"),
-        Wrong(by_hand(biases=0.0), "", "The forward pass uses neither b1 nor b2. Each layer adds its bias.",
-              name="no biases"),
-        Wrong(by_hand(top=lambda P: np.maximum(P, 0)), "", "The output P goes through relu as well. Only the hidden layer "
-              "does: P may be negative.", name="relu at the output"),
-        Wrong(by_hand(error=lambda P, t: (P - t) / P.size, mean=lambda E: (E**2).mean() / 2), "M30", "Your loss is half "
-              "of the mean, and your gradients are half of the right ones. This loss has no factor 1/2.", name="half"),
-        Wrong(by_hand(error=lambda P, t: 2 * (P - t) / len(P), mean=lambda E: (E**2).sum() / len(E)), "M30", "Your loss "
-              "adds up the outputs of each example, and takes the mean over the examples. The task takes the mean over all "
-              "entries of P.", name="mean over the rows"),
-        Wrong(by_hand(error=lambda P, t: np.sign(P - t) / P.size, mean=lambda E: np.abs(E).mean()), "", "Your loss is the "
-              "mean of the absolute errors. The task squares the errors.", name="absolute errors"),
         Wrong(by_hand(W2_from=lambda X, Z, H, dP: H.T @ np.ones_like(dP)), "M23", "dW2 does not depend on the errors. "
               "Which upstream gradient arrives at H @ W2?", name="ones for dP"),
         Wrong(by_hand(hidden=lambda dP, W2: dP.sum(axis=1, keepdims=True)), "M29", "The gradient of H is computed "
