@@ -1015,7 +1015,7 @@ def plainly(problem: str, kind: str) -> str:
 
 CHANCE = (  # formulas that fit small whole numbers by chance: a part of what is right, or a sign, in a sum
     r"right(\[0\]|\.max\(\)|\.mean\(\)) [-+*/@]|[-+*/@] right(\[0\]|\.max|\.mean)|(sign|round|int)\(right|\(right [<>]"
-    r"|[-+] (np\.sign|\([^()]+ [<>])|(sign\([^()]*\)|[<>] 0\)) [-+]"
+    r"|[-+] (np\.sign|\([^()]+ [<>])|(sign\([^()]*\)|[<>] 0\)) [-+]|right [*/] np\.ones_like"
 )
 ALWAYS = re.compile("(Every number|It) is |Every number has|Only its|The numbers are rounded")  # not of one answer alone
 
@@ -1030,9 +1030,16 @@ def so(seen: str, answer: Any, truth: Any) -> bool:
         return not given.any()
     if "sign" in seen:
         return bool(allclose(given, -wanted))
+    if "very near" in seen:
+        return near(given, wanted)
     if "rounded to" in seen or "are rounded" in seen:
         return any(allclose(given, wanted.round(n), rtol=1e-12, atol=1e-12) for n in range(5))
     return "times" not in seen or times(seen, given, wanted)
+
+
+def near(given: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> bool:
+    """True if these are nearly the same numbers, for their size."""
+    return bool(allclose(given, wanted, rtol=2e-5, atol=1e-6 * min(1.0, float(np.abs(wanted).max(initial=0)))))
 
 
 def times(observed: str, answer: Any, truth: Any) -> bool:
@@ -1667,7 +1674,7 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
     if given is None or wanted is None or given.dtype.kind == "b" or not finite(answer) or not given.size:
         return ""
     given, wanted = given.astype(float), wanted.astype(float)
-    if given.shape == wanted.shape and allclose(given, wanted, rtol=2e-5, atol=1e-6 * min(1.0, float(np.abs(wanted).max()))):
+    if given.shape == wanted.shape and near(given, wanted):
         nearly = not allclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
         return "It is very near: rounded, measured with a small step, or computed in float32?" if nearly else ""
     if given.ndim == 2 and given.shape == wanted.shape[::-1] and allclose(given, wanted.T):
