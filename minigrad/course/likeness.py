@@ -139,6 +139,8 @@ def gathered(cases: Sequence[Case]) -> str:
             for name, do in (("sum", np.sum), ("mean", np.mean)):
                 if all(alike(np.asarray(do(given, axis=axis)), right) for given, right in pairs):
                     return f"The {name} over {words} is what is asked for."
+    if all(in_blocks(given, right) for given, right in pairs):
+        return "The blocks in it, added up, are what is asked for: np.concatenate joins arrays, and + adds them."
     if len(pairs) > 2 and not any(right.ndim for _, right in pairs):
         held = all(bool(np.isclose(given, right, rtol=1e-7, atol=1e-9).any()) for given, right in pairs)
         return "One of these numbers is what is asked for. Which one?" if held else ""
@@ -153,6 +155,13 @@ def by_chance(text: str, cases: Sequence[Case]) -> bool:
     digits = sum(len(f"{number:.5e}".split("e")[0].strip("-").rstrip("0.").replace(".", "")) for number in numbers)
     factor = cases[0].given.ndim and re.search(r"\.(sum|mean|max)\(\)|len\(|\.size|(\b\w+) @ \2\b", text)
     return digits < 2 * (pieces - 1) or bool(factor and len(cases) < 2)
+
+
+def in_blocks(given: Array, right: Array) -> bool:
+    """True if this is several arrays, one below the other, whose sum is right."""
+    if not right.ndim or given.shape[1:] != right.shape[1:] or not right.size or given.size % right.size:
+        return False
+    return alike(given.reshape(-1, *right.shape).sum(axis=0), right)
 
 
 def candidates(inputs: Mapping[str, Array], wanted: Any, by_hand: bool) -> Iterator[tuple[str, Make]]:

@@ -69,6 +69,13 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     r"TypeError: unsupported operand .*NoneType": (
         "One of the two is None. Which line should have given it a value first?"
     ),
+    r"TypeError: '(list|tuple|numpy.ndarray|dict)' object cannot be interpreted": (
+        "A whole number is needed here, as in range(3), and this holds several. A loop goes through them without range: for "
+        "each in them."
+    ),
+    r"TypeError: '(float|numpy.float64)' object cannot be interpreted": (
+        "A whole number is needed here, as in range(3), and this one is a decimal number. Which name holds the whole one?"
+    ),
     r"TypeError: 'NoneType' object cannot be interpreted": (
         "The input is None here. What does the task ask for when it is None?"
     ),

@@ -199,6 +199,8 @@ def edits_of(own: ast.FunctionDef | ast.Lambda) -> Iterator[Edit]:
                     if isinstance(owner, ast.BinOp) and isinstance(owner.op, ast.Div) and isinstance(old, ast.Name):
                         for op in (ast.Add(), ast.Sub()):
                             yield Edit("term", owner, field, index, ast.BinOp(old, op, ast.Constant(1)), old, f"{old.id} {op}")
+                        for name in known if old.id in known else ():
+                            yield Edit("piece", owner, field, index, length_of(name), old, f"{old.id} len {name}")
                     if field == "test" and not isinstance(old, ast.Compare | ast.UnaryOp):
                         yield Edit("condition", owner, field, index, ast.UnaryOp(ast.Not(), old), old)
                     if is_result(owner, field):
@@ -246,6 +248,9 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
                 yield "spare", right, f"{ast.unparse(left)} {type(op)}"
             if isinstance(op, ast.Sub | ast.Div | ast.MatMult | ast.Pow):
                 yield "order", ast.BinOp(right, op, left), str(type(op))
+            if isinstance(op, ast.Add | ast.Sub) and isinstance(left, ast.BinOp) and isinstance(right, ast.BinOp):
+                inner = ast.BinOp(left.right, op, right.left)
+                yield "brackets", ast.BinOp(ast.BinOp(left.left, left.op, inner), right.op, right.right), "in the middle"
             if isinstance(right, ast.BinOp):
                 yield "brackets", ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right), "to the left"
             if isinstance(left, ast.BinOp):

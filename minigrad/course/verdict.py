@@ -278,6 +278,8 @@ class Bench:
                 return self.say("wrong", says, call=call, got=got)
             failing = asked
         wrong = diagnose(exercise, self.probes, self.answers, failing)
+        if wrong and self.odd(failing)[:1] and self.odd(failing)[0][0] == "inputs":
+            wrong = None  # that they are in another order is the cause
         told_of = all(self.probes[i].about for i in failing)  # what goes wrong is said by these programs themselves
         noticed = None if told_of or (wrong and self.is_whole(wrong)) else self.remembers()
         wrong = None if noticed is not None else wrong
@@ -350,9 +352,8 @@ class Bench:
         alone = not stopped and all(self.probes[i].about for i in failing)  # else it is not what this program asks for
         alone = alone and isinstance(answer, bool | np.bool_) == isinstance(truth, bool)  # nor where another sort comes
         about = probe.about if alone else ""
-        self.remarks: list[tuple[Any, ...]] = []
         slips = self.slip(failing, probe.name)
-        odd = self.odd()
+        odd = self.odd(failing)
         if odd and odd[0][0] in ("inputs", "unused", "chance"):
             return [odd[0][1], *(slips or [error])][:2]
         if slips:
@@ -360,7 +361,7 @@ class Bench:
             plain = seen.startswith("Each time, ") and steps < 3 and not re.search(r"[.]max|\[0\]| is \d+[.]$", seen)
             more = [line for line in (about, error, seen if plain else "") if line]
             return slips + more[:1] if len(slips) == 1 else slips
-        formulas = "Each time|The (sum|mean) over|One of these"
+        formulas = "Each time|The (sum|mean) over|The blocks|One of these"
         known = re.compile(f"{formulas}|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")
         coarse = all(self.probes[i].view for i in failing)  # many mistakes look alike there
         likely = "" if raised or coarse or known.match(seen) else self.in_a_wrong_solution(failing)
@@ -372,20 +373,25 @@ class Bench:
             told += [line for line in [self.in_programs(failing)] if line]
         return (told[:2] or [self.in_general(failing[0], probe, answer, truth)]) + [self.led(failing)]
 
-    def odd(self) -> list[tuple[str, str]]:
-        """What is odd in the student's code and not in the solution: its kind and a sentence, the surest first."""
+    def odd(self, failing: list[int]) -> list[tuple[str, str]]:
+        """What is odd in the code of the functions that fail, and not in the solution: its kind and a sentence, the surest
+        first."""
         right = wrong_solutions.right_code(self.exercise.lesson, self.exercise.id)
         code = "\n".join(right.cells)
-        inputs = {node.name: [arg.arg for arg in node.args.args] for node in ast.walk(ast.parse(code))
-                  if isinstance(node, ast.FunctionDef)}  # fmt: skip
+        defined = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)]
+        inputs = {node.name: ", ".join(arg.arg for arg in node.args.args) for node in defined}
+        asked = {self.probes[i].name for i in failing}
+        names = [name for name in self.exercise.names if name in inputs and asked & {"", name}]
         found = []
-        for kind, lines, piece in sorted(self.remarks, key=lambda remark: REMARKS.index(remark[0])) if code else ():
+        for kind, lines, piece in self.remarks(names):
             name, _, own = piece.rstrip(")").partition("(")
-            asked = inputs.get(name, [])
-            if kind == "inputs" and own.split(", ") != asked and sorted(own.split(", ")) == sorted(asked) != []:
-                order = ", ".join(asked)
-                found.append((kind, f"The inputs come in the order ({order}), and {name} takes them as ({own})."))
-            elif kind == "unused" and (not inputs or len(re.findall(rf"\b{piece}\b", code)) > 1):
+            wanted = inputs.get(name, "")
+            others = [other for other in self.exercise.names if wanted and inputs.get(other) == own != wanted]
+            if kind == "inputs" and others:
+                found.append((kind, f"{name} takes the inputs of {others[0]}: ({own}). Which of the two computes what?"))
+            elif kind == "inputs" and own != wanted and sorted(own.split(", ")) == sorted(wanted.split(", ")):
+                found.append((kind, f"The inputs come in the order ({wanted}), and {name} takes them as ({own})."))
+            elif kind == "unused" and len(re.findall(rf"\b{piece}\b", code)) > 1:
                 words = f"Line {lines[0]} names the input {piece}, and the function does not use it. What is it for?"
                 found.append((kind, words))
             elif kind == "chance" and not re.search("random|rng|randn", code):
@@ -394,6 +400,15 @@ class Bench:
                 found.append((kind, f"{piece} in line {lines[0]} is inside the loop, so the loop ends in its first round."))
             elif kind == "no effect":
                 found.append((kind, f"Line {lines[0]} computes {piece}, and no name keeps the result."))
+        return sorted(found, key=lambda each: REMARKS.index(each[0]))
+
+    def remarks(self, names: list[str]) -> list[Any]:
+        """What is seen in the code of these functions as it is: kind, lines, piece."""
+        found = []
+        for name in names:
+            while (seen := self.student.vary([name])) is not None and seen[0] in REMARKS:
+                found.append(seen)
+            self.student.vary([])
         return found
 
     def unknown(self, failing: list[int], problems: list[str]) -> tuple[Any, ...]:
@@ -642,7 +657,6 @@ class Bench:
             tried = 0
             while self.goes_on(tried, time.monotonic() >= end) and (slip := self.student.vary(names)) is not None:
                 if slip[0] in REMARKS:
-                    self.remarks.append(tuple(slip))
                     continue
                 tried += 1
                 if all(self.right_now(self.probes[i], self.truths[i]) for i in asked):
@@ -880,6 +894,7 @@ class Bench:
         errors = [i for i in failing if isinstance(self.answers[i], Failure) and self.answers[i].line is not None
                   and not isinstance(self.truths[i], Raises)]  # fmt: skip
         most = errors if 2 * len(errors) > len(failing) else failing  # an error in a line of theirs says more
+        most = [i for i in most if self.probes[i].kind == "call"] or most  # a call is plainer than a program
         said = [probe.about for probe in self.probes]  # what is said of one question alone tells more than what is said of many
         told = all(said[i] for i in failing)
         rank = {i: (said.count(said[i]), i * (said.count(said[i]) == 1)) if told else (said[i] != "", 0) for i in most}

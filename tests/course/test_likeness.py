@@ -18,6 +18,8 @@ SAID = {
     ("5.1", "def vjp_square(x, v):\n    return 2 * abs(x) * v"): "(2 * v) * abs(x).",
     ("7.1", "def matmul_backward(G, X, W):\n    return W.T, X.T @ G"): "W.T.",
     ("7.3", "def dX_entry(G, W, i, k):\n    return G @ W.T\n\ndef dW_entry(G, X, k, j):\n    return X.T @ G"): "is X.T @ G.",
+    ("7.4", "def batch_backward(G, X, W):\n    return G @ W.T, np.concatenate([x.T @ g for x, g in zip(X, G)])\n\n"
+            "def vector_backward(g, x, W):\n    return W @ g, np.outer(x, g)"): "The blocks in it, added up, are",
     ("7.3", "def dX_entry(G, W, i, k):\n    return G[i] * W[k]\n\ndef dW_entry(G, X, k, j):\n    return X[:, k] @ G[:, j]"):
         "The sum over all its numbers is what is asked for.",
     ("8.2", "def errors(pred, target):\n    return abs(pred - target[:, None])"): "is abs(right), where right",

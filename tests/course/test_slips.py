@@ -70,6 +70,8 @@ ODD = {
     ("8.3", RIGHT.replace("w = b = 0.0", "w = b = np.random.rand()")): "np.random.rand in line 3 gives a random number.",
     ("8.3", RIGHT.replace("lr *", "0.2 *")): "Line 2 names the input lr, and the function does not use it.",
     ("8.3", RIGHT.replace("lr, steps", "steps, lr")): "The inputs come in the order (x, y, lr, steps), and fit takes them as",
+    ("8.1", "def mse(p, t):\n    return np.mean((p - t) ** 2)\n\ndef mse_backward(g, t, p):\n    d = 2 * g * (p - t) / p.size\n"
+            "    return d, -d"): "The inputs come in the order (g, p, t), and mse_backward takes them as (g, t, p).",
     ("8.2", "def errors(p, t):\n    for a, b in zip(p, t):\n        return np.array([a - b])"): "the loop ends in its first",
     ("8.2", "def errors(p, t):\n    t.reshape(-1, 1)\n    return (p - t) * np.eye(len(p))"): "Line 2 computes t.reshape(-1, 1)",
 }  # fmt: skip

@@ -536,8 +536,8 @@ EXERCISE_7_4 = function(
               "product that is summed and nothing else. Where does the upstream gradient come in?", name="ones"),
         Wrong(pair_of(batch_summed, outer_turned), "M42", "In the dW of the vector, rows and columns are swapped. W[k, j] "
               "connects x[k] with y[j]. Which of the two indices counts the rows?", name="outer turned"),
-        Wrong(pair_of(batch_summed, transpose_of_a_vector), "M29", "A vector has one axis, so .T does not change it. Which "
-              "function makes a matrix from two vectors?", name="T of a vector"),
+        Wrong(pair_of(batch_summed, transpose_of_a_vector), "M29", "x and g have one axis each, so their product is a dot "
+              "product, also with .T. Which function makes a matrix from two vectors?", name="T of a vector"),
         Wrong(pair_of(batch_summed, vector_without_transpose), "M29", "In vector_backward, you multiplied g by W without a "
               "transpose. x[k] was multiplied by the numbers in row k of W. Which product uses the rows of W?",
               name="vector without transpose"),

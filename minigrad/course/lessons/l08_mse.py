@@ -300,8 +300,8 @@ FLAT = (
     "have to give to target, and when?"
 )
 SQUARE = (
-    "Your answer has the shape (N, N), because every prediction is compared with every target. Which of the two arrays "
-    "has one axis less?"
+    "Every prediction is compared with every target, so your answer has N times N numbers. Which of the two arrays has one "
+    "axis less than the other?"
 )
 
 EXERCISE_8_2 = function(
@@ -314,6 +314,7 @@ EXERCISE_8_2 = function(
     wrong=[
         Wrong(as_it_stands, "M31", SQUARE, alike="square"),
         Wrong(transposed, "M31", SQUARE, alike="square"),
+        Wrong(lambda pred, target: pred[:, None] - target, "M31", SQUARE, name="one more axis", alike="square"),
         Wrong(squeezed, "M31", FLAT, alike="flat"),
         Wrong(flat, "M31", FLAT, alike="flat"),
         Wrong(row, "M31", "The numbers are right, but they form a row, (1, N). pred has one row for each example. Which of "
