@@ -580,6 +580,8 @@ def _verdict(verdict: dict[str, Any], title: str) -> str:
     status = verdict["status"]
     kind = "passed" if status == "passed" else "neutral" if status in ("not attempted", "not graded") else "wrong"
     lines = "".join(f"<p>{shown(line)}</p>" for line in verdict["lines"])
+    believed = misconceptions.CATALOGUE.get(verdict.get("misconception", ""))
+    lines += f'<p class="quiet">{believed.id}: {html.escape(believed.name)}</p>' if believed else ""
     pairs = [
         (label, verdict.get(name, "")) for label, name in (("call", "call"), ("got", "got"), ("expected", "expected"))
     ]
