@@ -1032,7 +1032,7 @@ CHANCE = (  # formulas that fit small whole numbers by chance: a part of what is
     r"right(\[0\]|\.max\(\)|\.mean\(\)) [-+*/@]|[-+*/@] right(\[0\]|\.max|\.mean)|(sign|round|int)\(right|\(right [<>]"
     r"|[-+] (np\.sign|\([^()]+ [<>])|(sign\([^()]*\)|[<>] 0\)) [-+]|right [*/] np\.ones_like"
 )
-ALWAYS = re.compile("(Every number|It) is |Every number has|Only its|The numbers are rounded")  # not of one answer alone
+ALWAYS = re.compile("(Every number|It) is (?!zero)|Every number has|Only its|The numbers are rounded")  # not of one
 
 
 def so(seen: str, answer: Any, truth: Any) -> bool:
