@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from . import common, likeness, misconceptions, working, wrong_solutions
+from . import common, likeness, misconceptions, shrinking, working, wrong_solutions
 from .exercise import Exercise, Probe, Raises, Wrong, copied
 from .raised import explained
 from .shrinking import Patience, simpler, weight, with_values
@@ -36,7 +36,7 @@ from .worker import own_randomness
 
 __all__ = ["Verdict", "diagnose", "judge", "outcomes", "same"]
 
-SEARCH, LATEST = 0.8, 1.6  # seconds to look for the one small change that makes an answer right; not after LATEST
+SEARCH, LATEST = 0.8, 2.1  # seconds to look for the one small change that makes an answer right; not after LATEST
 LAST = 2.7  # seconds after which a student waits for no more words
 SEARCHED = 0.6  # seconds of our own processor to look for a wrong solution that gives the same answers
 LONG = 0.1  # seconds of our own processor for comparing the answers to one exercise; a wrong one after that is the last
@@ -652,12 +652,15 @@ class Bench:
     def slip_in(self, names: list[str], asked: list[int], left: list[int], others: set[int]) -> tuple[str, list[int]]:
         """The same for some names and their questions, the failing ones first; and what of all that fails is left then.
         `others` are the questions about other names that fail."""
-        end = min(time.monotonic() + SEARCH, self.begun + LATEST)
+        end = shrinking.clock() + SEARCH
         try:
             tried = 0
-            while self.goes_on(tried, time.monotonic() >= end) and (slip := self.student.vary(names)) is not None:
+            while (slip := self.student.vary(names)) is not None:
                 if slip[0] in REMARKS:
                     continue
+                late = shrinking.clock() >= end or time.monotonic() > self.begun + LATEST
+                if not self.goes_on(tried, late):
+                    break
                 tried += 1
                 if all(self.right_now(self.probes[i], self.truths[i]) for i in asked):
                     still = [i for i in left if i not in asked and not self.right_now(self.probes[i], self.truths[i])]
