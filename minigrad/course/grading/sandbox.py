@@ -195,7 +195,7 @@ class Worker(Remote):
 
     def __init__(self, sandbox: Sandbox, connection: socket.socket, pid: int) -> None:
         self.sandbox, self._connection, self._pid = sandbox, connection, pid
-        self._ended = False
+        self._ended = self.varies = False
         self.failure: Failure | None = None
         self._until = self._seconds = self._waited = self._stood_still = 0.0
         self._born = time.monotonic()
@@ -220,8 +220,9 @@ class Worker(Remote):
         except wire.WireError as error:
             return self.lost(error)
 
-    def vary(self, names: list[str]) -> None:
-        """Not here: one process serves all exercises of a notebook, and what a change leaves behind would count."""
+    def vary(self, names: list[str]) -> Any:
+        """Only where it counts for nothing: one process serves all exercises of a notebook; a change leaves things behind."""
+        return super().vary(names) if self.varies else None
 
     def ask(self, do: str, *args: Any, **kwargs: Any) -> Any:
         """One request and its reply; `failure` remembers the last thing that was raised."""
