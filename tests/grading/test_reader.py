@@ -191,6 +191,13 @@ def test_the_verdict_names_cell_and_line() -> None:
     assert third["status"] == "missing"
 
 
+def test_a_slip_is_found_as_in_a_notebook_and_costs_no_other_exercise() -> None:
+    slip = "def slope(x, g):\n    return 3 * x**2 / g"
+    result = grade(notebook("import numpy as np", slip, COUNTER, "answer = 66.0"))
+    assert statuses(result) == ["wrong", "passed", "passed"]
+    assert "One change in line 2 of your cell makes this right" in " ".join(result["verdicts"][0]["lines"])
+
+
 def test_the_engine_does_no_work_where_it_is_the_answer() -> None:
     by_engine = (
         "import minigrad as torch\ndef slope(x, g):\n    t = torch.tensor(x, requires_grad=True)\n"

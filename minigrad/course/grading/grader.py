@@ -230,7 +230,8 @@ class Session:
             except Exception:  # it is said already what is wrong
                 return
             if judged.status == result["status"]:
-                words = record(judged, self.place(exercise, judged, worker.failure), self.explain(exercise, judged))
+                place = (result["cell"], result["line"]) if "cell" in result else None
+                words = record(judged, place, self.explain(exercise, judged))
                 result.update({name: words[name] for name in ("lines", "call", "got", "expected")})
 
     def prepared(self, memory: int, without: frozenset[str]) -> Worker:
