@@ -1685,7 +1685,8 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    y = x * x\ny.requires_grad").on(
         "Inside `with my_no_grad()` nothing is recorded.").expect(False)  # fmt: skip
     yield run("x = Tensor([2.0, 3.0])\n" + EACH).on("x requires no gradient, and " + NAMED).expect([False] * 10)
-    yield run("x = Tensor([2.0, 3.0], requires_grad=True)\nwith no_grad():\n    flags = " + EACH + "\nflags").on(
+    yield run("x = Tensor([2.0, 3.0], requires_grad=True)\nwith no_grad():\n    made = " + MADE
+              + "\n[y.requires_grad for y in made]").on(
         "Inside `with my_no_grad()` nothing is recorded, and " + NAMED).expect([False] * 10)  # fmt: skip
     yield run("with no_grad():\n    with no_grad():\n        pass\n    y = Tensor(3.0, requires_grad=True) * 2.0\n"
               "y.requires_grad").on("The inner block has ended, and the outer one has not.").expect(False)  # fmt: skip
@@ -1695,7 +1696,8 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
               ).on("Inside the block a leaf may be changed. After it, operations are recorded again.").expect(8.0)  # fmt: skip
 
 
-EACH = ("[y.requires_grad for y in (x * 2.0, x - x, x / x, x ** 2, x.exp(), x.log(), x.tanh(), x.relu(), x.sum(), x[0])]")
+MADE = "(x * 2.0, x - x, x / x, x ** 2, x.exp(), x.log(), x.tanh(), x.relu(), x.sum(), x[0])"
+EACH = f"[y.requires_grad for y in {MADE}]"
 NAMED = "these are `x * 2.0`, `x - x`, `x / x`, `x ** 2`, exp, log, tanh, relu, sum and `x[0]`. Which of them require one?"
 AFTER = (
     "An error has left the block, and what comes afterwards has to be recorded again: what switches recording on again has to "
