@@ -101,6 +101,7 @@ class Probe:
     about: str = ""
     view: Callable[[Any], Any] | None = None
     words: Callable[[Any], str] | None = None
+    many: bool = False
     outside: Callable[..., Outside] | None = None
 
     def of(self, name: str) -> Probe:
@@ -121,10 +122,10 @@ class Probe:
         """The same question, with a sentence on what it asks for: the card says it where no mistake is known."""
         return dataclasses.replace(self, about=about)
 
-    def told_by(self, words: Callable[[Any], str]) -> Probe:
+    def told_by(self, words: Callable[[Any], str], many: bool = False) -> Probe:
         """The same question, where a wrong answer shows what went wrong: `words(answer)` says it, "" if it does not know.
-        It is said before all else that is no known mistake."""
-        return dataclasses.replace(self, words=words)
+        It is said before all else that is no known mistake. `many`: the same mistake gives many answers."""
+        return dataclasses.replace(self, words=words, many=many)
 
     def asking(self, outside: Callable[..., Outside]) -> Probe:
         """The same program, without its data: `outside(**data)` holds it, and the prelude's objects ask there."""

@@ -311,6 +311,11 @@ def went_on(failure: Failure, program: str) -> str:
     if operands:
         kinds = " and ".join(KINDS.get(kind, f"a {kind}") for kind in operands.groups()[1:])
         return f"The check goes on with what your function gives, and finds {kinds} at `{operands[1]}`. What should it give?"
+    called = re.search(r"'([\w.]+)' object is not callable", failure.message)
+    calls = [ast.unparse(node) for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Call)
+             and isinstance(node.func, ast.Attribute) and not node.args]  # fmt: skip
+    if called and len(set(calls)) == 1:
+        return f"The check calls `{calls[0]}`, and that is {KINDS.get(called[1], f'a {called[1]}')}. It has to be a function."
     found = attribute or length
     if found is None:
         return ""

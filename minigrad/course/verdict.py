@@ -329,6 +329,8 @@ class Bench:
 
     def shown_by(self, failing: list[int]) -> tuple[int, str] | None:
         """The first question whose answer shows what went wrong, and the words for it."""
+        if isinstance(self.answers[failing[0]], Failure):
+            return None  # an error, or nothing that can be compared: that is what went wrong
         for i in failing:
             words = self.probes[i].words
             if words is not None and not isinstance(self.answers[i], Failure):
@@ -1525,7 +1527,8 @@ def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
     """The catalogued wrong answer that behaves like the student's: on every probe, else on every one about the same
     function or class, else on every failing one."""
     if exercise.kind in ("value", "choice", "prediction"):
-        exactly = (w for w in exercise.wrong if not exercise.options and type(w.answer) is type(answers[0])
+        exactly = (w for w in exercise.wrong if not exercise.options
+                   and (type(w.answer) is type(answers[0]) or {type(w.answer), type(answers[0])} == {list, tuple})
                    and (w.when is None or is_this(w, answers[0], exercise))
                    and not difference(answers[0], w.answer, exercise.rtol, exercise.atol, strict=False))  # fmt: skip
         found = next(exactly, None)
@@ -1603,7 +1606,7 @@ def alike(exercise: Exercise, probe: Probe, answer: Any, theirs: Any) -> bool:
     """True if two answers are the same; an error that is asked for may be put in any words that are right."""
     if same(answer, theirs, exercise.rtol, exercise.atol):
         return True
-    if probe.words and probe.view and not isinstance(answer, Failure) and not isinstance(theirs, Failure):
+    if probe.many and not isinstance(answer, Failure) and not isinstance(theirs, Failure):
         return True  # what it says is about this answer alone; the mistake is the same if all else is
     words = exercise.words_of_errors
     if not words or not isinstance(answer, Failure) or not isinstance(theirs, Failure):

@@ -179,6 +179,7 @@ def ways(formula: ast.expr, others: Sequence[ast.expr], final: bool) -> Iterator
                 yield cost, put(other), "", " ".join(sorted([old, ast.unparse(other)]))
     if not final:
         return
+    yield from ((3.0, other, "", f"whole {ast.unparse(other)}") for other in others)
     for other, text in [(other, ast.unparse(other)) for other in others]:
         if text not in "01":
             yield 3.0, ast.BinOp(formula, ast.Mult(), other), f"{{}} is multiplied by {text} once more", f"times {text}"

@@ -174,6 +174,8 @@ PREDICTION_0_0 = prediction(
         Wrong([1, 2, 3, 1, 2, 3], "", "A Python list does that. A tensor is made for arithmetic."),
         Wrong(12, "", "12 is the sum of the doubled numbers. Does a multiplication add anything up?"),
         Wrong([3, 4, 5], "", "Those are the numbers plus two."),
+        Wrong([1, 4, 9], "", "Those are the squares. What is 3 times 2?"),
+        Wrong([1, 2, 3], "", "Those are the numbers as they were. What does * 2 do to each of them?"),
     ],
 )  # fmt: skip
 

@@ -20,7 +20,22 @@ Function = Callable[[float], float]
 
 CUBE = "central(lambda x: x**3, x, h)"
 SINE = "central(math.sin, x, h)"
-CALLS = "seen = []\ncentral(lambda x: seen.append(x) or 0.0, x, h)\n[min(seen), max(seen)]"
+CALLS = "seen = []\ncentral(lambda x: seen.append(x) or 0.0, x, h)\nseen"
+
+
+def points(seen: list[float]) -> list[float]:
+    """The points farthest to the left and to the right of those at which f was called."""
+    return [min(seen), max(seen)] if seen else []
+
+
+def other_points(ends: list[float]) -> str:
+    """Words for points that are not those of CALLS."""
+    if not ends:
+        return "Your function does not call f. The slope needs the values of f at two points. Which ones?"
+    if ends == [3.75, 4.25]:
+        return ""
+    where = f"at {ends[0]:g}" if ends[0] == ends[1] else f"from {ends[0]:g} to {ends[1]:g}"
+    return f"For x = 4 and h = 0.25, your function calls f {where}. The points are x - h and x + h: which are these?"
 
 
 def probes_1_1(rng: np.random.Generator) -> Iterator[Probe]:
@@ -32,7 +47,7 @@ def probes_1_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(CUBE, x=-1.5, h=0.25).expect(6.8125)
     yield run(CUBE, x=x, h=h).expect(3 * x * x + h * h)
     yield run(SINE, x=x, h=h).expect(math.cos(x) * math.sin(h) / h)
-    yield run(CALLS, x=4.0, h=0.25).expect([3.75, 4.25])
+    yield run(CALLS, x=4.0, h=0.25).seen_as(points).expect([3.75, 4.25]).told_by(other_points)
 
 
 def values_1_1(probe: Probe) -> dict[str, float]:
@@ -328,6 +343,8 @@ PREDICTION_1_0 = prediction(
         Wrong(16, "M43", "16 is the value at 4. How much higher is it than the value at 3?"),
         Wrong(9, "M43", "9 is the value at 3. How much does the curve rise from there?"),
         Wrong(8, "M45", "8 is the slope at 4 itself. The question is about the line from 3 to 4."),
+        Wrong(5, "M45", "5 is the slope from 2 to 3. The question is about the line from 3 to 4."),
+        Wrong(1, "M45", "1 is the run. How much does the curve rise between 3 and 4?"),
     ],
 )  # fmt: skip
 
@@ -338,6 +355,8 @@ PREDICTION_1_1A = prediction(
         Wrong(12, "M45", "12 is the rise. How long is the run from 2 to 4?"),
         Wrong(7, "M45", "7 is the slope from 3 to 4. The new line starts at 2."),
         Wrong(5, "M45", "5 is the slope from 2 to 3. The new line ends at 4."),
+        Wrong(3, "M45", "3 is 12 / 4. How long is the run from 2 to 4?"),
+        Wrong(4, "M43", "4 is the value at 2. How much higher is the value at 4?"),
     ],
 )  # fmt: skip
 

@@ -120,6 +120,7 @@ x = 2
 y = 3
 u = x * y
 w = u + 5
+z = w ** 2
 square = 2 * w  # the derivative of the square
 plus = 1  # the derivative of the sum
 upstream = square * plus  # the upstream gradient of the product
@@ -422,6 +423,8 @@ PREDICTION_2_5A = prediction(
               "b arrived."),
         Wrong(12, "M20", "12 is 6 times 2, the contribution of the path through b alone."),
         Wrong(42, "M43", "42 is the value of y."),
+        Wrong(13, "M23", "13 is the gradient of a. What does a = 2 * x do with it on the way to x?"),
+        Wrong(7, "M20", "7 is the first contribution to a, and not yet the gradient of x."),
         Wrong(84, "M22", "84 is 7 times 6 times 2. Are the contributions of two paths multiplied?"),
     ],
 )  # fmt: skip

@@ -653,6 +653,12 @@ def probes_3_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TANH_LINKS, n=n, g=g).expect([1, g, 0.0, "tanh"]).on('t.parents holds n alone, as (self,), and t.op is "tanh".')
 
 
+def steps_3_3(probe: Probe) -> dict[str, float]:
+    """What a contribution may be made of."""
+    n = probe.data["n"]
+    return {"t": math.tanh(n), "(1 - t**2)": tanh_slope(n), "(1 - n**2)": 1 - n * n}
+
+
 def bent(slope: Callable[[float, float, float], float], name: str) -> Callable[[Any], Any]:
     """A tanh method whose push adds slope(x, t, g)."""
 
@@ -755,6 +761,7 @@ EXERCISE_3_3 = program(
     minutes=6,
     scaffold=given,
     probes=probes_3_3,
+    steps=steps_3_3,
     rtol=1e-12,
     atol=1e-13,
     wrong=[
@@ -774,8 +781,8 @@ EXERCISE_3_3 = program(
               "where tanh is steepest, that is 0. What is still to be done to t**2?"),
         Wrong(bent(lambda x, t, g: t * (1 - t) * g, "like_the_sigmoid"), "M29", "t * (1 - t) is the derivative of the sigmoid, "
               "and tanh is another curve. Which derivative does the task give for tanh?"),
-        Wrong(bent(lambda x, t, g: g / math.cosh(x), "cosh_not_squared"), "M43", "You divided by the cosh of n. The derivative "
-              "of tanh is 1 over the *square* of it. Which formula does the task give?"),
+        Wrong(bent(lambda x, t, g: g / math.cosh(x), "cosh_not_squared"), "M43", "You passed on g / cosh(n). That is the "
+              "square root of 1 - t**2, times g. Which formula does the task give?"),
         Wrong(of_half, "M43", "t.data is tanh of n / 2. In the formula with exponentials, what stands in each exponent?"),
         Wrong(tanh_overwrites, "M19", "What was in n.grad before is gone. What if n is used by another operation too?"),
         Wrong(bent(measured, "measured"), "M44", "Your gradient is close, but not exact: you measured the derivative with "
@@ -911,7 +918,7 @@ def probes_3_4(rng: np.random.Generator) -> Iterator[Probe]:
     a, b = (float(n) for n in numbers(rng, 2))
     yield run(SHARED, a=2.0, b=3.0).expect([25.0, 19.0]).show()
     listed = run(LISTED, a=2.0, b=3.0).seen_as(lambda order: order if flaw(order) else list(PARENTS))
-    yield listed.expect(list(PARENTS)).told_by(flaw)
+    yield listed.expect(list(PARENTS)).told_by(flaw, many=True)
     yield run(SHARED, a=a, b=b).expect([1 + b + a * b + (a + b) * b, 1 + a + a * b + (a + b) * a])
     yield run(SHARED, a=-2.0, b=-3.0).expect([1 - 3 + 6 + 15.0, 1 - 2 + 6 + 10.0])
     yield run(SKIP, x=a).expect(24 * a**2)
@@ -925,7 +932,7 @@ def probes_3_4(rng: np.random.Generator) -> Iterator[Probe]:
     )
     yield run(ENDS, a=a, b=b, g=a + b).expect([a + b, 0.0, 3])
     yield run(ALONE, x=a).expect([a])
-    yield run(DEEP).expect(4001)
+    yield run(DEEP).expect(4001).on("The list has to hold every value, of a long chain as well.")
     yield run(DOUBLED).expect(61).on(
         "y + y uses y twice, so each round doubles the number of paths, and adds one value only. Your loop must not come to a "
         "value again for each path: which values has it seen?"
@@ -1236,6 +1243,9 @@ ISSUE_68 = (
 CHAIN = "x = Value(x)\ny = times(times(x, x), x)\ny.backward()\n[x.grad, y.grad]"
 ACCUMULATES = "x = Value(x)\ntimes(x, x).backward()\ntimes(x, x).backward()\nx.grad"
 LONG_AND_SHORT = "x = Value(x)\na = plus(x, x)\nb = times(a, a)\ny = times(a, b)\ny.backward()\nx.grad"
+INPUT_BETWEEN = (
+    "x = Value(x)\ny = plus(times(x, x), Value(k))\nz = plus(Value(k), times(x, x))\ny.backward()\nz.backward()\nx.grad"
+)
 OWN_PUSH = (
     'x = Value(x)\ny = Value(0.0, (x,), "?")\ndef push():\n    x.grad += 7.0 * y.grad\ny._backward = push\n'
     "z = plus(y, y)\nz.backward()\n[x.grad, y.grad]"
@@ -1297,6 +1307,7 @@ def probes_3_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(DEEP_AGAIN, x=x, y=y).expect([4 * x * y + 4 * x, 2 * x * x, x, x])
     yield run("x = Value(x)\nx.backward()\nx.grad", x=a).expect(1.0)
     yield run(LONG_AND_SHORT, x=a).expect(24 * a**2)
+    yield run(INPUT_BETWEEN, x=a, k=b).expect(4 * a).on("An input may be anywhere in the list, and other values come after it.")
     yield run(OWN_PUSH, x=a).expect([14.0, 2.0])
 
 
@@ -1649,6 +1660,9 @@ PREDICTION_3_2A = prediction(
         Wrong(6, "M23", "6 is the derivative of the first square alone."),
         Wrong(24, "M22", "24 is 18 + 6. Along a path, derivatives are multiplied."),
         Wrong(81, "M43", "81 is the value. How fast does it grow?"),
+        Wrong(18, "M23", "18 is the derivative of the outer square alone. What does the inner square do with it?"),
+        Wrong(54, "M43", "54 is 18 times 3. The derivative of the inner square at 3 is another number."),
+        Wrong(27, "M43", "27 is the third power of 3. By what is it multiplied in the derivative of x**4?"),
         Wrong(36, "M43", "The outer square has its derivative at its own input, which is 9 and not 3."),
     ],
 )  # fmt: skip
