@@ -300,7 +300,9 @@ class Bench:
         elif wrong is None and (shown := self.shown_by(failing)):
             first, said = shown
             probe, answer, truth = self.probes[first], self.answers[first], self.truths[first]
-            lines = [said, *self.slip(failing, probe.name)]
+            found = self.slip(failing, probe.name)
+            about, *_, formula = (probe, "") if found else self.unknown(failing, problems)
+            lines = [said, *found, formula if formula.startswith("Each time") and not about.words else ""]
         elif wrong is None:
             probe, answer, truth, problem, seen = self.unknown(failing, problems)
             lines = [problem, *self.causes(failing, probe, answer, truth, seen)]
@@ -634,6 +636,7 @@ class Bench:
     def slip(self, failing: list[int], shown: str) -> list[str]:
         """For each function that fails, the one place that keeps it from being right, if there is one; that of the function
         that is shown goes first."""
+        self.remarks: list[tuple[Any, ...]] = []
         said: list[tuple[bool, str]] = []
         left = list(failing)
         explained: set[int] = set()
