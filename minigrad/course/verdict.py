@@ -291,9 +291,12 @@ class Bench:
             problems[first],
         )
         lines = []
-        likely = self.likely(failing) if wrong is None and noticed is None else {}
+        exchanged = self.exchanged(failing) if wrong is None and noticed is None else ""
+        likely = self.likely(failing) if wrong is None and noticed is None and not exchanged else {}
         if noticed is not None:
             lines = ["" if probe.words else problem, noticed[1]]
+        elif exchanged:
+            lines = [problem, exchanged]
         elif likely:
             probe, answer, truth, problem = self.smallest(list(likely), problems)
             lines = [problem, *dict.fromkeys(likely.values())]
@@ -376,6 +379,21 @@ class Bench:
         if not known.match(seen) or (probe.kind == "run" and not seen.startswith("Each time")):
             told += [line for line in [self.in_programs(failing)] if line]
         return (told[:2] or [self.in_general(failing[0], probe, answer, truth)]) + [self.led(failing)]
+
+    def exchanged(self, failing: list[int]) -> str:
+        """A sentence if every wrong answer holds the right values in another order."""
+        name = self.probes[failing[0]].name
+        pairs = [(self.answers[i], self.truths[i]) for i in failing if self.probes[i].name == name]
+        listed = all(isinstance(a, list | tuple) and isinstance(t, list | tuple) and len(a) == len(t) for a, t in pairs)
+        if not listed or len({len(t) for _, t in pairs}) > 1 or flat_numbers(pairs[0][1]):
+            return ""
+        every = range(len(pairs[0][1]))
+        rtol, atol = self.exercise.rtol, self.exercise.atol
+        fits = [[j for j in every if all(same(a[k], t[j], rtol, atol) for a, t in pairs)] for k in every]
+        if any(len(each) != 1 for each in fits) or sorted(j for (j,) in fits) != list(every):
+            return ""
+        here, there = next((ORDINALS[k], ORDINALS[j]) for k, (j,) in enumerate(fits) if j != k)
+        return f"The values are the right ones, in another order: your {here} one belongs in the {there} place."
 
     def odd(self, failing: list[int]) -> list[tuple[str, str]]:
         """What is odd in the code of the functions that fail, and not in the solution: its kind and a sentence, the surest

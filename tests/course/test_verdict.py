@@ -573,3 +573,12 @@ def test_the_clinic_tells_no_letter(number):
 )  # fmt: skip
 def test_an_error_in_the_program_of_the_check_says_what_it_met(program, message, said):
     assert said in explained(Failure("raised", "AttributeError", message), program)
+
+
+def test_right_values_in_another_order_are_said_to_be_so():
+    def two_layer(X, t, W1, b1, W2, b2):
+        loss, *gradients = lessons.find("10.3").alternatives[0](X, t, W1, b1, W2, b2)
+        return *gradients, loss
+
+    verdict = judge(lessons.find("10.3"), Local({"two_layer": two_layer}))
+    assert "your first one belongs in the second place" in verdict.lines[1]
