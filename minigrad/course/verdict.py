@@ -351,6 +351,8 @@ class Bench:
         each function that has a slip). A vague one is not said where a sharper one is known."""
         raised = isinstance(answer, Failure) and answer.kind == "raised" and not isinstance(truth, Raises)
         error = explained(answer, probe.code) if raised else ""
+        if raised and answer.type == "SystemExit":
+            return [error]  # who has left is not asked again
         names = [name.rpartition(".")[2] for name in self.exercise.names if raised]
         own = [name for name in names if hasattr(math, name) and re.search(rf"(?<![\w.]){name}\(", answer.text or "")]
         if own:
@@ -654,7 +656,6 @@ class Bench:
     def slip(self, failing: list[int], shown: str) -> list[str]:
         """For each function that fails, the one place that keeps it from being right, if there is one; that of the function
         that is shown goes first."""
-        self.remarks: list[tuple[Any, ...]] = []
         said: list[tuple[bool, str]] = []
         left = list(failing)
         explained: set[int] = set()
