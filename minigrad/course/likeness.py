@@ -36,6 +36,7 @@ ALONE: dict[str, Callable[[Array], Any]] = {  # what is often done to one input 
     "{}.sum(axis=1)": lambda v: v.sum(axis=1) if v.ndim > 1 else None,
     "{}.max(axis=0)": lambda v: v.max(axis=0) if v.ndim > 1 and v.size else None,
     "{}.mean(axis=0)": lambda v: v.mean(axis=0) if v.ndim > 1 else None,
+    "{}[::-1]": lambda v: v[::-1] if v.ndim == 1 and v.size > 1 else None,
     "len({})": lambda v: np.float64(len(v)) if v.ndim else None,
     "{}.size": lambda v: np.float64(v.size) if v.ndim > 1 else None,
     "np.ones_like({})": lambda v: np.ones_like(v) if v.ndim else None,
@@ -66,6 +67,7 @@ SLOPES: dict[str, Callable[[Array], Any]] = {  # what stands in a rule beside th
     "np.tanh({})**2": lambda v: np.tanh(v) ** 2, "({} > 0)": lambda v: 1.0 * (v > 0), "np.exp({} - 1)": lambda v: np.exp(v - 1),
     "np.exp(np.exp({}))": lambda v: np.exp(np.exp(v)), "np.tanh(np.tanh({}))**2": lambda v: np.tanh(np.tanh(v)) ** 2,
 }  # fmt: skip
+BACK = {"+": "-", "-": "+", "*": "/", "/": "*"}  # (x + 1) - x is not what a student computed
 NONE: tuple[str, Make] = ("", lambda known: None)
 
 
@@ -195,7 +197,7 @@ def candidates(inputs: Mapping[str, Array], wanted: Any, by_hand: bool) -> Itera
         return
     few = [(term, value) for term, value in inner if term.text in bare or term.text.startswith(("len(", "(2 * "))]
     for (a, left), (b, right), sign in itertools.product(pairs, few, "*/+-"):
-        if alike(combined(BETWEEN[sign], left, right), goal):
+        if BACK[sign] not in a.text.replace(b.text, "").split() and alike(combined(BETWEEN[sign], left, right), goal):
             yield f"({a.text}) {sign} {b.text}", joined(BETWEEN[sign], a, b)
 
 

@@ -197,7 +197,7 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     ),
     r"ValueError: cannot reshape": (
         "reshape keeps every number, so the lengths of the new shape multiplied must give how many there are. Which of them "
-        "depends on the input?"
+        "depends on the input, or are there too many numbers at this point?"
     ),
     r"(Type|UFuncType|_UFuncOutputCasting)Error: Cannot cast": (
         "An array of whole numbers cannot take fractions in place. x = x / n makes a new array, and x /= n does not."

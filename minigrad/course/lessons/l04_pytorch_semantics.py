@@ -268,6 +268,15 @@ def summed_losses(x: Any, losses: Any) -> list[Any]:
     return [x.grad for _ in losses]
 
 
+def differences_of_itself(x: Any, losses: Any) -> list[Any]:
+    found = []
+    for loss in losses:
+        before = x.grad
+        loss(x).backward()
+        found.append(x.grad if before is None else x.grad - before)
+    return found
+
+
 def backward_on_x(x: Any, losses: Any) -> list[Any]:
     for loss in losses:
         loss(x)
@@ -301,6 +310,8 @@ EXERCISE_4_2 = program(
               "earlier ones. How often does the clearing have to happen?"),
         Wrong(summed_losses, "M01", "Each entry of your list is the gradient of the sum of all losses. How many backward "
               "passes do you need, if each loss is to have its own gradient?"),
+        Wrong(differences_of_itself, "M15", "What you stored before the pass and x.grad are the same tensor, because the pass "
+              "adds to it in place. So their difference is 0. How do you store the numbers?"),
         Wrong(backward_on_x, "M04", "You called backward() on x. A pass starts from a result: which result belongs to each "
               "function in the list?"),
         Wrong(values_of_losses, "M43", "You returned the values of the losses. Which attribute holds the gradient after a "
@@ -946,6 +957,9 @@ RETAIN_TWICE = (
 RETAIN_LATER = "x = Value(x)\ny = x + x\ny.retain_grad()\n(y * y).backward()\ny.retain_grad()\ny.grad"
 OFF = "x = Value(x)\nwith no_grad():\n    y = x * x\nz = x * x\n[y.data, len(y.parents), len(z.parents)]"
 WAITING = "x = Value(x)\nblock = no_grad()\ny = x * x\nwith block:\n    z = x * x\n[len(y.parents), len(z.parents)]"
+WAITING_OUTSIDE = (
+    "x = Value(x)\nblock = no_grad()\nwith no_grad():\n    with block:\n        pass\n    y = x * x\nlen(y.parents)"
+)
 NESTED = (
     "x = Value(x)\nwith no_grad():\n    with no_grad():\n        w = x * x\n    y = x * x\nz = x * x\n"
     "[len(w.parents), len(y.parents), len(z.parents)]"
@@ -986,6 +1000,7 @@ def probes_4_6(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(THREE, x=x).expect([0, 2])
     yield run(INNER_ERROR, x=x).expect([0, 2])
     yield run(WAITING, x=x).expect([2, 0])
+    yield run(WAITING_OUTSIDE, x=x).expect(0)
     yield run(ERROR, x=x).expect(["stop", 2])
 
 
@@ -1139,6 +1154,22 @@ def switch_too_soon(Value: Any) -> Any:
 
         def __enter__(self) -> None:
             pass
+
+        def __exit__(self, *error: object) -> None:
+            Value.recording = self.before
+
+    return no_grad
+
+
+def switch_stored_too_soon(Value: Any) -> Any:
+    """no_grad that stores the state when it is made, not when it is entered."""
+
+    class no_grad:
+        def __init__(self) -> None:
+            self.before = Value.recording
+
+        def __enter__(self) -> None:
+            Value.recording = False
 
         def __exit__(self, *error: object) -> None:
             Value.recording = self.before
@@ -1312,6 +1343,8 @@ EXERCISE_4_6 = program(
               "state. Which state should there be inside every block?", name="no_grad turned over"),
         Wrong(engine(no_grad=switch_too_soon), "M49", "Recording stops as soon as no_grad() is called, before a block begins. "
               "Which method does Python call at the beginning of a with block?", name="no_grad too soon"),
+        Wrong(engine(no_grad=switch_stored_too_soon), "M49", "You store the state when no_grad() is called. But the block may "
+              "begin later, in another state: which method runs then?", name="no_grad, stored too soon"),
         Wrong(engine(no_grad=switch_of_its_own), "M49", "Operations inside the block are still recorded. Which attribute "
               "decides that in Value, and what is its value inside your block?", name="no_grad of its own"),
         Wrong(engine(no_grad=switch_on_after_errors), "M49", "After an error in an inner block recording is on, although the "

@@ -569,6 +569,10 @@ def default_first(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
     return np.ones(shape) if np.prod(shape) == 1 else start_plainly(shape, gradient)
 
 
+def ones_for_any_gradient(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    return start_plainly(shape) if gradient is None else np.ones(shape)
+
+
 def asks_for_truth(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
     return check_shape(shape, gradient) if gradient else start_plainly(shape)
 
@@ -660,6 +664,8 @@ EXERCISE_5_4 = function(
         Wrong(broadcasts_plainly, "M41", STRETCHED, alike="stretched"),
         Wrong(default_first, "M26", "For an output of one number you start from 1, although a gradient was given. Which "
               "question comes first?"),
+        Wrong(ones_for_any_gradient, "M26", "A gradient was given, and you start from ones all the same. What does the caller "
+              "want with this argument?"),
         Wrong(asks_for_truth, "M05", "Your if asks whether the numbers of the gradient are true, and not whether a gradient "
               "was given. How can you compare it with None?"),
         Wrong(one_axis_at_most, "M41", COUNTS_AXES, alike="counts axes"),

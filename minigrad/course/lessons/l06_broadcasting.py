@@ -60,6 +60,19 @@ def drops_ones(g: Array, shape: Shape) -> Any:
     return g.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1 and g.shape[i] > 1))
 
 
+def drops_every_one(g: Array, shape: Shape) -> Any:
+    return g.sum(axis=summed_axes(g, shape))
+
+
+def keeps_every_axis(g: Array, shape: Shape) -> Any:
+    return g.sum(axis=summed_axes(g, shape), keepdims=True)
+
+
+def summed_axes(g: Array, shape: Shape) -> tuple[int, ...]:
+    new = g.ndim - len(shape)
+    return (*range(new), *(new + i for i, n in enumerate(shape) if n == 1))
+
+
 def trailing_axes(g: Array, shape: Shape) -> Any:
     while g.ndim > len(shape):
         g = g.sum(axis=-1)
@@ -224,6 +237,10 @@ def counting_places(g: Array, shape: Shape) -> Array:
     return np.bincount(places.ravel(), g.ravel()).reshape(shape)
 
 
+AXIS_MISSING = (
+    "The numbers are right, but an axis is missing: the operand has an axis of size 1. Take a step by hand: what is the shape "
+    "of operand - 0.1 * gradient?"
+)
 ONLY_AXIS_0 = "You sum over axis 0, once, whatever the shapes are. Which axes of g were stretched, or are new?"
 FROM_THE_LEFT = "You lined up the two shapes from the left. Which axis of g belongs to the last axis of the operand?"
 ONE_OF_THEM = (
@@ -242,8 +259,10 @@ EXERCISE_6_1 = function(
               "contributions: what does the chain rule do with them?"),
         Wrong(squeezes_first, "M52", "You removed axes of size 1 from g before you lined up the shapes, so the other axes "
               "moved. Which axes of g belong to which axes of the operand?"),
-        Wrong(drops_ones, "M28", "The numbers are right, but an axis is missing: the operand has an axis of size 1. "
-              "Take a step by hand: what is the shape of operand - 0.1 * gradient?"),
+        Wrong(drops_ones, "M28", AXIS_MISSING, alike="axis missing"),
+        Wrong(drops_every_one, "M28", AXIS_MISSING, alike="axis missing"),
+        Wrong(keeps_every_axis, "M27", "The numbers are right, but the new axes of g are still there, with size 1. What is the "
+              "shape of the operand?"),
         Wrong(trailing_axes, "M52", "Shapes are lined up from the right, so new axes are on the left. You summed over the "
               "last axes. A square matrix would not have shown it: which axes of g are the new ones?"),
         Wrong(only_missing_axes, "M28", "You sum over the axes that the operand does not have, but not over those in which "
@@ -444,6 +463,10 @@ def divided_by_length_of_g(g: Array, shape: Shape, axis: int | None = None) -> A
     return right_mean(g, shape) if axis is None else spread(g, shape, axis) / len(g)
 
 
+def divided_by_the_other(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return right_mean(g, shape) if axis is None else spread(g, shape, axis) / (shape[0] if axis == 1 else shape[1])
+
+
 def none_is_axis_0(g: Array, shape: Shape, axis: int | None = None) -> Any:
     return spread(g, shape, axis) / shape[axis or 0]
 
@@ -587,6 +610,8 @@ EXERCISE_6_3 = function(
               "their mean change a sixteenth as fast?", name="mean divides twice"),
         Wrong(both(spread, divided_by_g), "M30", BY_G, alike="mean by g", name="mean by g"),
         Wrong(both(spread, divided_by_length_of_g), "M30", BY_G, alike="mean by g", name="mean by the length of g"),
+        Wrong(both(spread, divided_by_the_other), "M52", "Your mean_backward divides by the length of the other axis. Along "
+              "axis 0 the numbers of one column go into a mean: which length is their number?", name="mean by the other axis"),
         Wrong(both(spread, none_is_axis_0), "M30", "With axis None your mean_backward divides by the length of axis 0. How "
               "many numbers went into this mean?", name="None taken for axis 0"),
         Wrong(both(spread, divided_by_axes), "M30", "Your mean_backward divides by the number of axes. How many numbers went "
