@@ -7,7 +7,8 @@ and, for the twenty losses, PyTorch's. Wrong answers are the right source with o
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import minigrad as torch
 from minigrad.autograd import Function
 
 from ..exercise import Exercise, Lesson, Outside, Probe, Raises, Wrong, numbers, one_of, prediction, program, run
+from .l11_cross_entropy import likely_gradients, likely_losses
 from .l12_digits import by_hand, forty, start
 
 Array = np.ndarray[Any, Any]
@@ -586,19 +588,96 @@ SURPRISE = "z = Tensor(z, requires_grad=True)\nloss = cross_entropy_loss(z, targ
 
 def probes_14_5(rng: np.random.Generator) -> Iterator[Probe]:
     p, t = numbers(rng, 4, 2), numbers(rng, 4, 2)
-    yield run(MSE + "[float(loss.data), loss.requires_grad]", p=p, t=t).expect([float(np.mean((p - t) ** 2)), True])
-    yield run(MSE + "(5.0 * loss).backward()\n[p.grad, t.grad]", p=p, t=t).expect(
-        [5 * 2 * (p - t) / 8, -5 * 2 * (p - t) / 8])  # fmt: skip
+    loss = float(np.mean((p - t) ** 2))
+    yield run(MSE + "float(loss.data)", p=p, t=t).expect(loss)
+    yield run(MSE + "float(loss.data)", p=p[:, 0], t=t[:, 0]).expect(float(np.mean((p - t)[:, 0] ** 2)))
+    yield run(MSE + "loss.requires_grad", p=p, t=t).on(NOT_RECORDED).expect(True)
+    yield run(MSE + "(5.0 * loss).backward()\n[float(loss.data), p.grad, t.grad]", p=p, t=t).expect(
+        [loss, 5 * 2 * (p - t) / 8, -5 * 2 * (p - t) / 8])  # fmt: skip
     z, targets = numbers(rng, 4, 3), np.array([2, 0, 1, 1])
     logs = z - np.logaddexp.reduce(z, axis=1)[:, None]
-    yield run(SURPRISE + "[float(loss.data), loss.requires_grad]", z=z, targets=targets).expect(
-        [float(-logs[np.arange(4), targets].mean()), True])  # fmt: skip
-    yield run(SURPRISE + "(5.0 * loss).backward()\nz.grad", z=z, targets=targets).expect(
-        5 * (np.exp(logs) - np.eye(3)[targets]) / 4)  # fmt: skip
+    loss = float(-logs[np.arange(4), targets].mean())
+    yield run(SURPRISE + "float(loss.data)", z=z, targets=targets).expect(loss)
+    fewer = float(-logs[np.arange(3), targets[:3]].mean())
+    yield run(SURPRISE + "float(loss.data)", z=z[:3], targets=targets[:3]).expect(fewer)
+    yield run(SURPRISE + "loss.requires_grad", z=z, targets=targets).on(NOT_RECORDED).expect(True)
+    yield run(SURPRISE + "(5.0 * loss).backward()\n[float(loss.data), z.grad]", z=z, targets=targets).expect(
+        [loss, 5 * (np.exp(logs) - np.eye(3)[targets]) / 4])  # fmt: skip
     big = np.array([[900.0, 0.0], [0.0, 3.0]])
     yield run(SURPRISE + "float(loss.data)", z=big, targets=np.array([1, 1])).expect(float((900 + np.log1p(np.exp(-3.0))) / 2))
     yield run("z = Tensor(z)\nloss = cross_entropy_loss(z, targets)\n[loss.requires_grad, z.data]", z=z, targets=targets
               ).expect([False, z])  # fmt: skip
+
+
+def likely_14_5(probe: Probe) -> dict[str, Any]:
+    """Losses with a likely mistake, and gradients beside a right loss, by what to say about it."""
+    back = "backward" in probe.code
+    if "requires_grad\n" in probe.code + "\n":
+        return {}
+    if "p" in probe.data:
+        p, t = (np.asarray(probe.data[name]) for name in "pt")
+        d, slope = p - t, 2 * (p - t) / p.size
+        squares = float((d * d).mean())
+        return {
+            "The rule of the loss does not use the upstream gradient.": [squares, slope, -slope],
+            "The gradient is not divided by the number of entries, though the loss is a mean.":
+                [squares, 5 * slope * p.size, -5 * slope * p.size],
+            "The factor 2 is missing, which the derivative of a square has.": [squares, 2.5 * slope, -2.5 * slope],
+            "Both gradients have the same sign. The loss contains p - t, so they are opposite.":
+                [squares, 5 * slope, 5 * slope],
+            NOT_RECORDED: lambda got: got[1] is None,
+        } if back else {
+            "This is the mean of the differences. They have to be squared first.": d.mean(),
+            "This is the mean of the absolute values. The mean of the squares is asked for.": np.abs(d).mean(),
+            "The squares are divided by the number of rows. Their mean divides by the number of all entries.":
+                (d * d).sum() / len(d),
+            "The mean is halved. The mean of the squares itself is asked for.": squares / 2,
+            "This is the root of the mean. The mean of the squares itself is asked for.": squares**0.5,
+            "p and t are added. The difference has to be squared.": ((p + t) ** 2).mean(),
+            "This is the square of the mean. The mean of the squares is asked for: first square, then take the mean.":
+                d.mean() ** 2,
+            "This is the difference of the squares. The square of the difference is asked for.": (p * p - t * t).mean(),
+        }  # fmt: skip
+    z, targets = np.asarray(probe.data["z"]), np.asarray(probe.data["targets"])
+    if "Tensor(z)\n" in probe.code:
+        return {}
+    if len(z) < 3:
+        p = np.exp(z - z.max(axis=1, keepdims=True))
+        own = (p / p.sum(axis=1, keepdims=True))[[0, 1], targets]
+        near = [float(-np.log(each).mean()) for e in 10.0 ** -np.arange(3, 31) for each in (own + e, np.maximum(own, e))]
+        return {
+            "Of scores of 900 the probability of the other class is 0. A small number that is added to it, or a limit for it, "
+            "gives another loss. Compute log p from the scores.": lambda got: bool(np.isclose(near, got).any()),
+        }
+    rows, shift, across = np.arange(len(z)), z - z.max(axis=1, keepdims=True), z - z.max(axis=0)
+    sums = np.exp(shift).sum(axis=1)
+    if back:
+        loss = float((np.log(sums) - shift[rows, targets]).mean())
+        return {words: [loss, gradient] for words, gradient in likely_gradients(z, targets, 5.0).items()} | {
+            NOT_RECORDED: lambda got: got[1] is None}  # fmt: skip
+    return {words: loss for words, loss in likely_losses(z, targets).items() if np.ndim(loss) == 0} | {
+        "The score of the correct class is taken from z, and the logarithm belongs to the shifted scores. Shift both.":
+            (np.log(sums) - z[rows, targets]).mean(),
+        "This is the logarithm of the mean probability. The mean of the logarithms is asked for.":
+            -np.log((np.exp(shift)[rows, targets] / sums).mean()),
+        "Each column is shifted by its own number, so the differences in a row change. Subtract one number from each row.":
+            (np.log(np.exp(across).sum(axis=1)) - across[rows, targets]).mean(),
+        "The index [:, targets] takes every target from every row. Row i needs its own target: z[np.arange(n), targets].":
+            (np.log(sums) - shift[:, targets]).mean(),
+        "The exponentials of all rows are added up. Each row has its own sum: axis=1.":
+            (np.log(sums.sum()) - shift[rows, targets]).mean(),
+        "This is minus the score of the correct class. The logarithm of the sum of the exponentials is missing, too.":
+            -shift[rows, targets].mean(),
+        "The sum of the exponentials has no logarithm.": (sums - shift[rows, targets]).mean(),
+        "The numbers of the classes are multiplied with the scores. They are indices: they tell which score to take.":
+            (np.log(sums) - (shift * targets[:, None]).sum(axis=1)).mean(),
+    }  # fmt: skip
+
+
+NOT_RECORDED = (
+    "The loss is a number without a history: it is computed from `.data`, or made by Tensor(...), so nothing is recorded. Use "
+    "the operations of your engine, or `apply`."
+)
 
 
 def own_rule() -> dict[str, Any]:
@@ -618,7 +697,7 @@ EXERCISE_14_5 = program(
     "14.5", LOSSES,
     title="two losses",
     why="A loss is an expression of recorded operations, or one operation with a rule of its own; both give the same gradient.",
-    minutes=12, prelude=NUMPY, probes=probes_14_5, scaffold=whole,
+    minutes=12, prelude=NUMPY, probes=probes_14_5, likely=likely_14_5, scaffold=whole,
     wrong=[
         Wrong(built(("return mean((p - t) ** 2)", "return total((p - t) ** 2)")), "M30", "The squared errors are added up, and "
               "not divided by their number.", name="mse sum"),
@@ -696,13 +775,124 @@ def probes_14_6(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TWENTY, **forty(), **weights(64, 16, 10)).expect(TWENTY_LOSSES)
 
 
+def slipped_run(given: Mapping[str, Any], batches: Sequence[Any], rate: float = 0.2, *, moves: Sequence[int] = range(4),
+                late: bool = False, after: bool = False) -> list[float]:  # fmt: skip
+    """The losses of LOOP with these rows in each step; the parameters that move; a step before backward; losses after it."""
+    x, labels = np.asarray(given["x"]), np.asarray(given["labels"])
+    theta, old = [np.array(given[name]) for name in ("w1", "b1", "w2", "b2")], [0.0] * 4
+    losses = []
+
+    def loss_and_gradients(a: Array, t: Array) -> tuple[float, list[Any]]:
+        h = a @ theta[0] + theta[1]
+        z = np.maximum(h, 0) @ theta[2] + theta[3]
+        logs = z - np.logaddexp.reduce(z, axis=1)[:, None]
+        dz = (np.exp(logs) - np.eye(3)[t]) / len(t)
+        dh = dz @ theta[2].T * (h > 0)
+        return float(-logs[np.arange(len(t)), t].mean()), [a.T @ dh, dh.sum(0), np.maximum(h, 0).T @ dz, dz.sum(0)]
+
+    for rows in batches:
+        loss, new = loss_and_gradients(x[rows], labels[rows])
+        for k in moves:
+            theta[k] = theta[k] - rate * (old if late else new)[k]
+        old = new
+        losses.append(loss_and_gradients(x[rows], labels[rows])[0] if after else loss)
+    return losses
+
+
+def likely_14_6(probe: Probe) -> dict[str, Any]:
+    """Scores, or lists of losses, with a likely mistake, by what to say about it."""
+    given = probe.data
+    if "x" not in given:
+        return {}
+    x, w1, b1, w2, b2 = (np.asarray(given[name]) for name in ("x", "w1", "b1", "w2", "b2"))
+    hidden = x @ w1 + b1
+    scores = np.maximum(hidden, 0) @ w2 + b2
+    if "net(" in probe.code and "train(" not in probe.code:
+        return {
+            "There is no relu between the two layers, so they are only one linear layer.": hidden @ w2 + b2,
+            "There is a tanh between the two layers. The net has a relu there.": np.tanh(hidden) @ w2 + b2,
+            "There is a sigmoid between the two layers. The net has a relu there.": 1 / (1 + np.exp(-hidden)) @ w2 + b2,
+            "The first layer has no b1.": np.maximum(x @ w1, 0) @ w2 + b2,
+            "The second layer has no b2.": scores - b2,
+            "Neither layer has its b: a linear layer is x @ W + b.": np.maximum(x @ w1, 0) @ w2,
+            "b1 is added after the relu. It belongs to the first layer, before the relu.":
+                (np.maximum(x @ w1, 0) + b1) @ w2 + b2,
+            "These are probabilities. net returns the scores, and the cross-entropy does the rest.":
+                np.exp(scores) / np.exp(scores).sum(1, keepdims=True),
+            "These are logarithms of probabilities. net returns the scores, and the cross-entropy does the rest.":
+                scores - np.logaddexp.reduce(scores, axis=1)[:, None],
+            "These are the numbers of the hidden layer. The second linear layer is missing.": np.maximum(hidden, 0),
+        }
+    if probe.code == LOOP + "\n[p.data for p in parameters]":
+        return {"The tensors in `parameters` are as they were before the training. `p.data -= ...` changes them, and a new "
+                "list of new tensors does not.": [w1, b1, w2, b2]}  # fmt: skip
+    if probe.code != LOOP:
+        return {}
+    order = [np.arange(i, min(i + 4, 10)) for _ in range(2) for i in range(0, 10, 4)]
+    right, n = slipped_run(given, order), 3
+    singly = [slipped_run(given, [[i]])[0] for i in range(10)]
+    some = [sum(rows) / 4 for rows in itertools.combinations(singly, 4)]
+    found: dict[str, Any] = {
+        "train returns None. Return the list of losses at its end.": lambda got: got is None,
+        "Every step uses all rows. Each step takes the next `batch` rows of x and of labels.":
+            slipped_run(given, [np.arange(10)] * 6),
+        "Each epoch takes one step with all rows. It should take one step for each `batch` rows.":
+            slipped_run(given, [np.arange(10)] * 2),
+        "Every step uses the first rows. Each batch begins where the last one ended.": slipped_run(given, [np.arange(4)] * 6),
+        "The batches are one row too short. The slice i : i + batch ends before i + batch.":
+            slipped_run(given, [rows[:3] for rows in order]),
+        "The batches overlap: the next one begins one row later. range(0, len(x), batch) goes on by a whole batch.":
+            slipped_run(given, [np.arange(i, min(i + 4, 10)) for _ in range(2) for i in range(10)]),
+        "Each step takes the rows up to the end, or a number of rows that is written in your code. Take `batch` rows.":
+            slipped_run(given, [np.arange(i[0], 10) for i in order]),
+        "Each batch is used `epochs` times before the next one. The loop over the epochs is the outer one.":
+            slipped_run(given, [order[k // 2] for k in range(6)]),
+        "The list has one loss for each epoch. Append the loss in the inner loop, after each step.": right[n - 1 :: n],
+        "The list has the mean loss of each epoch. Append the loss of each batch.":
+            [float(np.mean(right[:n])), float(np.mean(right[n:]))],
+        "There are only the losses of one epoch. Does the loop over the epochs go on, or does a return or an indent end it? "
+        "range(epochs) has `epochs` rounds.": right[:n],
+        "There is only the first loss: the return is inside the loop over the batches.": right[:1],
+        "The list is empty. Append the loss of each batch as a number.": [],
+        "These are the losses *after* each step. Append the loss that the step was computed from.":
+            slipped_run(given, order, after=True),
+        "Each step uses the gradients of the batch before: the update comes before backward.":
+            slipped_run(given, order, late=True),
+        "Only the weights are updated. b1 and b2 are parameters, too.": slipped_run(given, order, moves=(0, 2)),
+        "Only b1 and b2 are updated. W1 and W2 are parameters, too.": slipped_run(given, order, moves=(1, 3)),
+        "Only the first parameter is updated.": slipped_run(given, order, moves=(0,)),
+        "Only the last parameter is updated.": slipped_run(given, order, moves=(3,)),
+        "The rate is not used.": slipped_run(given, order, 1.0),
+        "The step is divided by the size of the batch. Cross-entropy is a mean already.": slipped_run(given, order, 0.2 / 4),
+        "The step is multiplied by the size of the batch. Cross-entropy is a mean already.": slipped_run(given, order, 0.8),
+        **{f"The rate is written as {r:g} in your code. Use `rate`.": slipped_run(given, order, r)
+           for r in (0.001, 0.01, 0.05, 0.1, 0.3, 0.5)},
+        "Each loss is divided by the size of the batch. It is a mean already.": [loss / 4 for loss in right],
+        "The losses are added up from step to step. Each entry is the loss of one batch.": np.cumsum(right).tolist(),
+        "This is a single number. Return the list of all losses.": lambda got: np.ndim(got) == 0,
+        "The parameters do not move: each epoch has the same losses. `p.data -= ...` changes a parameter, and `p = ...` gives "
+        "only another tensor that name.": slipped_run(given, order, 0.0),
+        "The rows are not taken in their order: the first loss is that of other rows than the first `batch` ones.":
+            lambda got: len(got) == len(right) and bool(np.isclose(some, got[0]).any() and not np.isclose(got[0], right[0])),
+        "The losses of the first epoch are right, and then they are not. What is another in the second epoch?":
+            lambda got: len(got) == len(right) and bool(np.allclose(got[:n], right[:n])),
+        "The first two losses are right, and the third is not. What is left of one step in the next? Is the grad of every "
+        "parameter cleared?":
+            lambda got: len(got) == len(right) and bool(np.allclose(got[:2], right[:2]) and not np.isclose(got[2], right[2])),
+        "The first loss is right, and the second is not. So the step between them is not, or the second batch: does each "
+        "parameter move by rate times its gradient, and do both slices move on?":
+            lambda got: len(got) == len(right) and bool(np.isclose(got[0], right[0]) and not np.isclose(got[1], right[1])),
+    }  # fmt: skip
+    return found
+
+
 STEP = "            p.data -= rate * p.grad\n            p.grad = None\n"
 
 EXERCISE_14_6 = program(
     "14.6", TRAIN,
     title="your engine trains a net",
     why="Twenty losses of your engine agree with PyTorch's to the ninth digit, on handwritten digits.",
-    minutes=15, prelude=NUMPY, probes=probes_14_6, scaffold=whole, seconds=2.0,
+    minutes=15, prelude=NUMPY, probes=probes_14_6, likely=likely_14_6, scaffold=whole, seconds=2.0,
     wrong=[
         Wrong(built(("            p.grad = None\n", "")), "M01", "The gradients are not cleared, so each step also uses "
               "those of all earlier batches.", name="no clearing"),
