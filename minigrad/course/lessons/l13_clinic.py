@@ -635,7 +635,7 @@ def probes_13_6(rng: np.random.Generator) -> Iterator[Probe]:
     leaves = run(LEAVES).on(EACH)
     yield leaves.seen_as(lambda grads: [g is not None and bool((g.array == 3).all()) for g in grads]).expect([True] * 4)
     yield run(GRADIENTS, x=x, labels=labels).on(NOT_ZERO).seen_as(which_learn(x, labels)).expect([True] * 4)
-    for sizes in ((400, 60, 40), (4, 60, 40)):
+    for sizes in ((400, 100, 40), (4, 60, 40)):
         yield run(SPREAD, sizes=sizes).on(FITTING).seen_as(spread).expect(["fits", "fits"])
 
 
