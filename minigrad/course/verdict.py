@@ -911,7 +911,8 @@ class Bench:
             "forbidden": ("Your code tried something that is not allowed here.", failure.message),
             "protocol": ("No plain value came back from your code.", failure.message),
         }[failure.kind]  # fmt: skip
-        about = probe.about if probe else ""
+        decides = probe is not None and isinstance(exercise.expected(probe), bool)  # its words are about a yes or a no
+        about = probe.about if probe and not decides else ""
         return self.say(FATAL[failure.kind], *lines, about, call=shown_call(exercise, probe) if probe else "")
 
     # --- the smallest failing call ---
