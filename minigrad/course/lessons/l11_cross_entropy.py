@@ -567,7 +567,7 @@ def probes_11_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(KEPT, x=np.array([4.0, 0.0, -9.0])).expect(np.array([4.0, 0.0, -9.0]))
     yield run(ROOTS, x=np.array([1e-30, -1e-30]), v=np.array([2e-15, 3.0])).expect(np.array([1.0, 0.0]))
     yield run(ROOTS, x=np.array([1e-8, 0.0]), v=np.array([3.0, 0.7])).expect(np.array([15000.0, 0.0]))
-    yield run("1e9 * safe_sqrt(torch.tensor(x))", x=np.array([0.0, -4.0])).expect(np.array([0.0, 0.0]))
+    yield run("1e300 * safe_sqrt(torch.tensor(x))", x=np.array([0.0, -4.0])).expect(np.array([0.0, 0.0]))
 
 
 def safe_inside(x: Any) -> Any:
@@ -598,7 +598,7 @@ def likely_11_3(probe: Probe) -> dict[str, Any]:
         changed = "Your function changes x, which belongs to its caller. Make a new tensor."
         return {changed: lambda y: not np.array_equal(plain(y), x)}
     up, wanted = np.maximum(x, 0), probe.code == ROOTS
-    factor = 1e9 if "1e9" in probe.code else 1.0
+    factor = 1e300 if "1e300" in probe.code else 1.0
     bad = "The root of a negative number is nan, and 0 times nan is nan, too. The root must not see such a number."
     found: dict[str, Any] = {
         bad: v * np.where(x > 0, 0.5 / np.sqrt(x), np.nan) if wanted else factor * np.where(x < 0, np.nan, np.sqrt(up)),
@@ -617,6 +617,8 @@ def likely_11_3(probe: Probe) -> dict[str, Any]:
         ask = "There is an exact way: which entries may the root not see?"
         slope, root = v * (x > 0) / (2 * np.sqrt(up + small)), factor * np.sqrt(up + small)
         found[f"{words}. {ask}"] = slope if wanted else root
+        if small < 1e-200:
+            continue  # where x is positive it is lost in the sum
         found[f"{words}, also where x is positive. {ask}"] = slope if wanted else root * (x > 0)
         found[f"{words}, and subtracting its root afterwards does not mend this. {ask}"] = (
             slope if wanted else root - factor * np.sqrt(small))  # fmt: skip

@@ -19,7 +19,7 @@ import numpy as np
 import minigrad as torch
 
 from ..exercise import Exercise, Lesson, Probe, Wrong, call, function, numbers, prediction, program, run
-from .l11_cross_entropy import likely_losses
+from .l11_cross_entropy import likely_gradients, likely_losses
 
 Array = np.ndarray[Any, Any]
 DIGITS = Path(__file__).resolve().parents[1] / "data" / "digits.npz"
@@ -221,7 +221,7 @@ def likely_12_1(probe: Probe) -> dict[str, Any]:
     if probe.code == SPREAD:
         return {
             "All rows of the weight are the same, so all units compute and learn the same. Draw n_out * n_in numbers.":
-                lambda got: got[:3] == [True] * 3,
+                lambda got: got == [True, True, True, False],
             "The weights are all of one sign, or not around 0. Draw them from an interval like (-a, a).":
                 lambda got: got == [True, True, False, True],
         }  # fmt: skip
@@ -250,7 +250,7 @@ def likely_12_1(probe: Probe) -> dict[str, Any]:
                 lambda got: len(got) == 8 and sorted(got) == sorted(2 * [[4, 3], [4], [2, 4], [2]]),
             "Sequential names the parameters of its last layer only.": lambda got: got == [[2, 4], [2]],
             "The parameters have another order here. They come layer by layer: weight, bias, weight, bias.":
-                lambda got: sorted(map(tuple, got)) == [(2,), (2, 4), (4,), (4, 3)],
+                lambda got: sorted(got) == [[2], [2, 4], [4], [4, 3]] and got != [[4, 3], [4], [2, 4], [2]],
             "Sequential names the weights only. Its layers return the biases, too.": lambda got: got == [[4, 3], [2, 4]],
         }  # fmt: skip
     if probe.code == ZERO:
@@ -927,17 +927,20 @@ def slipped_run(x: Array, labels: Array, batch: int, epochs: int, *, rows: str =
 
 def likely_12_4(probe: Probe) -> dict[str, Any]:
     """Losses with a likely mistake, by what to say about it: of one batch, or of a whole run."""
-    if probe.code == LOOP:
+    if probe.code == LOOP and probe.view is None:
         return likely_runs(np.asarray(probe.data["x"]), np.asarray(probe.data["labels"]), 4, 2)
     if "scores" not in probe.data:
         return {}
     if probe.code == LOSS:
         z, t = np.asarray(probe.data["scores"]), np.asarray(probe.data["labels"])
         right = (np.logaddexp.reduce(z, axis=1) - z[np.arange(len(t)), t]).mean()
+        slope = likely_gradients(z, t, 10.0)["This is only the softmax. What does the term -z_t of the loss add?"]
+        slope[np.arange(len(t)), t] -= 10 / len(t)
         return {"The loss has no path to the scores, so they get no gradient: it is made anew from plain numbers. Compute it "
                 "with operations on tensors.": lambda got: got[1] is None,
                 "The loss is right, but its gradient is not, because a part of the formula is detached from the graph.":
-                    lambda got: equal(got[0], right) and got[1] is not None}  # fmt: skip
+                    lambda got: equal(got[0], right) and got[1] is not None and (
+                        not np.allclose(plain(got[1]), slope))}  # fmt: skip
     found = likely_losses(np.asarray(probe.data["scores"]), np.asarray(probe.data["labels"]))
     return {words.replace("targets", "labels"): loss for words, loss in found.items() if np.ndim(loss) == 0}
 
