@@ -278,8 +278,8 @@ class Bench:
                 return self.say("wrong", says, call=call, got=got)
             failing = asked
         wrong = diagnose(exercise, self.probes, self.answers, failing)
-        if wrong and self.odd(failing)[:1] and self.odd(failing)[0][0] == "inputs":
-            wrong = None  # that they are in another order is the cause
+        turned = "inputs" in [kind for kind, *_ in self.odd(failing)[:1]]
+        wrong = None if turned else wrong  # that they are in another order is the cause
         told_of = all(self.probes[i].about for i in failing)  # what goes wrong is said by these programs themselves
         noticed = None if told_of or (wrong and self.is_whole(wrong)) else self.remembers()
         wrong = None if noticed is not None else wrong
@@ -291,8 +291,9 @@ class Bench:
             problems[first],
         )
         lines = []
-        exchanged = self.exchanged(failing) if wrong is None and noticed is None else ""
-        likely = self.likely(failing) if wrong is None and noticed is None and not exchanged else {}
+        open_ = wrong is None and noticed is None and not turned
+        exchanged = self.exchanged(failing) if open_ else ""
+        likely = self.likely(failing) if open_ and not exchanged else {}
         if noticed is not None:
             lines = ["" if probe.words else problem, noticed[1]]
         elif exchanged:
