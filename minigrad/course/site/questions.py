@@ -14,10 +14,11 @@ __all__ = ["question"]
 def question(exercise: Exercise) -> dict[str, Any]:
     """A prediction as plain data: its form, the answers it knows, and what each of them earns.
 
-    `kinds` and `shapes` tell a slip of the form, which locks nothing, from an answer that one may believe in. Raises
-    ValueError for a prediction that only a function can judge.
+    `kinds` and `shapes` tell a slip of the form, which locks nothing, from an answer that one may believe in. A wrong answer
+    that stands for others like it (`when`) is known here by its own numbers only. Raises ValueError for a prediction that
+    only a function can judge.
     """
-    if exercise.accept or any(wrong.when for wrong in exercise.wrong):
+    if exercise.accept:
         raise ValueError(f"prediction {exercise.id} is judged by a function, which a page without Python cannot call")
     answers = forms.declared(exercise)
     shapes = sorted({forms.sizes(answer) for answer in answers if not isinstance(answer, str)})

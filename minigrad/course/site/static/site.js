@@ -127,10 +127,11 @@ function same(a, b, { rtol, atol }) {
 }
 /** Whether an answer has a form that one may believe in. */
 function fits(value, asked) {
-	if (typeof value === "string") return asked.words.includes(value);
+	const texts = [value].flat(Infinity).filter((each) => typeof each === "string");
+	if (typeof value === "string" || !texts.every((each) => asked.words.includes(each))) return asked.words.includes(value);
 	const size = shape(value), known = asked.shapes.map((each) => JSON.stringify(each));
 	if (!kinds(value).every((each) => asked.kinds.includes(each))) return false;
-	return !known.length || known.includes(JSON.stringify(size)) || asked.loose.includes(size.length);
+	return size[0] !== 0 && (!known.length || known.includes(JSON.stringify(size)) || asked.loose.includes(size.length));
 }
 const python = (value) => {
 	if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
