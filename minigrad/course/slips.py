@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import itertools
 import textwrap
 import types
 import warnings
@@ -87,7 +88,7 @@ def slips(function: types.FunctionType) -> Iterator[Slip]:
     for kind, node, piece in remarks(own):
         yield Slip(kind, (start + getattr(node, "lineno", 1) - 1,), piece, function.__code__)
     edits = list(edits_of(own))
-    groups = [*([edit] for edit in edits), *together(edits)]
+    groups = [*([edit] for edit in edits), *together(edits), *of_texts(own)]
     for group in sorted(groups, key=likely):
         code = compiled(tree, group, function)
         if code is not None:
@@ -140,6 +141,24 @@ def together(edits: list[Edit]) -> Iterator[list[Edit]]:
             yield from (group[1:], group[:-1])
 
 
+def of_texts(own: ast.AST) -> Iterator[list[Edit]]:
+    """Another one of the texts that a function holds, and two of them exchanged."""
+    places: dict[str, list[tuple[ast.AST, str, int | None, ast.expr]]] = {}
+    for owner in ast.walk(own):
+        for field, value in ast.iter_fields(owner) if not isinstance(owner, ast.Expr) else ():
+            for index, old in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                if isinstance(old, ast.Constant) and isinstance(old.value, str):
+                    places.setdefault(old.value, []).append((owner, field, index, old))
+    for one, other in itertools.islice(itertools.combinations(places, 2), 15):
+        both = []
+        for text, new in ((one, other), (other, one)):
+            for owner, field, index, old in places[text]:
+                named = ast.copy_location(ast.Name(f"{one!r} and {other!r}"), old)
+                both.append(Edit("exchange", owner, field, index, ast.Constant(new), named))
+                yield [Edit("piece", owner, field, index, ast.Constant(new), old)]
+        yield both
+
+
 def compiled(tree: ast.Module, group: list[Edit], function: types.FunctionType) -> types.CodeType | None:
     """The changed function's code, None if it is none; the tree is left as it was."""
     before = [edit.put(edit.new) for edit in group]
@@ -172,8 +191,8 @@ def written(node: ast.AST) -> str:
 
 # --- the edits, by what they change -------------------------------------------------------------------------
 
-ORDER = ("return", "call", "assign", "stored", "accumulate", "line", "place", "sign", "number", "condition", "spare",
-         "operator", "brackets", "order", "too much", "piece", "factor", "term", "around")  # fmt: skip
+ORDER = ("return", "call", "assign", "stored", "accumulate", "line", "place", "sign", "exchange", "number", "condition",
+         "spare", "operator", "brackets", "order", "too much", "piece", "factor", "term", "around")  # fmt: skip
 
 
 def edits_of(own: ast.FunctionDef | ast.Lambda) -> Iterator[Edit]:

@@ -976,6 +976,7 @@ SLIPS = {
     "brackets": "In {}, what does Python compute first? Where do brackets belong?",
     "order": "In {}, two things have changed places.",
     "piece": "What belongs in the place of {}?",
+    "exchange": "{} have changed places.",
     "condition": "Is {} to be true here, or false?",
     "spare": "Something is too much in {}. What of it can go?",
     "too much": "Something is too much in {}. What of it can go?",

@@ -51,7 +51,14 @@ SAID = {
     ("4.3", TRAIN.format("w -= 0.1 * w.grad")): "What belongs in the place of 0.1 in 0.1 * w.grad?",
     ("8.3", FIT.format("2 * np.mean(e * x)", "2 * np.mean(e)", "steps + 1")): "Something is too much in steps + 1.",
     ("8.3", FIT.format("2 * np.mean(e)", "2 * np.mean(e * x)", "steps")): "two things have changed places.",
+    ("4.1", "def gradient_state(t):\n    if t.grad is not None: return 'arrived'\n"
+     "    if not t.requires_grad: return 'not a leaf'\n"
+     "    return 'nothing arrived' if t.is_leaf else 'not required'"): "'not a leaf' and 'not required' have changed places.",
+    ("4.1", "def gradient_state(t):\n    if t.grad is not None: return 'arrived'\n"
+     "    if t.requires_grad: return 'not required'\n"
+     "    return 'nothing arrived' if t.is_leaf else 'not a leaf'"): "Is t.requires_grad to be true here, or false?",
     ("5.1", "def vjp_square(x, v):\n    return np.cumsum(2 * x * v)"): "What of it can go?",
+    ("5.1", "def vjp_square(x, v):\n    out = 0 * x\n    out + 2 * x * v\n    return out"): "nothing stores it",
     ("7.3", "def dX_entry(G, W, i, k):\n    return (G @ W.T)[k, i]\n\ndef dW_entry(G, X, k, j):\n    return (X.T @ G)[j, k]"):
         "In (X.T @ G)[j, k], two things have changed places.",
 }  # fmt: skip
