@@ -258,6 +258,10 @@ EXERCISE_1_3 = value(
               when=lambda v: abs(float(v) - 12) < 1.1),
         Wrong(0.024, "M45", "The cube is steeper than that at 2. Did you divide the rise by the whole run, with brackets round "
               "both?", when=lambda v: 0 < float(v) < 2.6),
+        Wrong(18, "M43", "18 is 2 * 3**2. Base and exponent have changed places: x is 2, and the exponent of the cube is 3."),
+        Wrong(9, "M43", "9 is 3**2. The exponent comes down as a factor, and the base stays: which number is x here?"),
+        Wrong(32, "M43", "32 is 4 * 2**3, the derivative of x**4. Which exponent does the cube have?"),
+        Wrong(48, "M43", "48 is 3 * 2**4. Does the exponent grow by one in a derivative, or fall?"),
         Wrong(3, "M43", "3 is the exponent. What else does the derivative of x**3 depend on?"),
     ],
     hints=[
