@@ -832,6 +832,8 @@ class Bench:
         seen = "" if origin and seen.startswith("All numbers") else seen
         told = bool(origin) or bool(re.search("sign|factor|rounded|times", seen))
         place = "" if not plain or re.search("wrong sign|Only its sign", seen) else self.in_its_place(answer, told)
+        if exercise.kind == "prediction" and exercise.asks and not nearly_right(problem):
+            place = exercise.asks[0]  # whatever is wrong: more would give away what the next cell shows
         texts = [isinstance(part, str) for part in (answer if isinstance(answer, list | tuple) else [answer])]
         if any(texts) and not isinstance(self.truths[0], str) and not exercise.options:
             place = "Quotation marks make a text of it. Write the value itself, without them."

@@ -570,6 +570,8 @@ EXERCISE_7_4 = function(
 PREDICTION_7_0A = prediction(
     "7.0a", 21, points=0,
     title="one entry of a matrix product",
+    asks=("Customer 1 buys the pieces in row 1 of X, and shop 0 has the prices in column 0 of W. What does each kind of fruit "
+          "cost, and all of them together?",),
     wrong=[
         Wrong(30, "", "30 is what customer 1 pays in shop 1. Which column of W holds the prices of shop 0?"),
         Wrong(24, "", "24 is what customer 0 pays. Which row of X belongs to customer 1?"),
@@ -582,11 +584,17 @@ PREDICTION_7_0A = prediction(
 PREDICTION_7_0 = prediction(
     "7.0", [[11, 15], [11, 15]], points=0,
     title="the gradient of a summed matrix product",
+    asks=("A[0, 0] is multiplied by one number for each column of the product. Which numbers of B are these, and what is their "
+          "sum? Go on like that for each entry of A.",),
     wrong=[
         Wrong([[20, 28], [20, 28]], "M29", "This is what the claim says. When A[0, 0] grows by 0.001, which two entries of "
               "the product change, and by how much?", name="the claim"),
         Wrong([[12, 14], [12, 14]], "M42", "These are the column sums of B. A[0, 0] is multiplied by B[0, 0] and by "
               "B[0, 1]. Are these in one row of B, or in one column?", name="column sums"),
+        Wrong([[1, 1], [1, 1]], "M23", "This is the gradient of the product C. By which numbers of B does it go on to A?",
+              name="ones"),
+        Wrong([[4, 6], [4, 6]], "M29", "These are the column sums of A. The gradient of A is computed from the other factor.",
+              name="A"),
         Wrong([[5, 6], [7, 8]], "M23", "This is B itself. A[0, 0] is used for two entries of the product.", name="B"),
         Wrong([[5, 7], [6, 8]], "M29", "This is B, transposed. A[0, 0] is used for two entries of the product.",
               name="B.T"),
@@ -599,6 +607,8 @@ PREDICTION_7_0 = prediction(
 PREDICTION_7_3A = prediction(
     "7.3a", 41, points=0,
     title="the gradient of one entry of X",
+    asks=("X[0, 1] goes into Y[0, 0] with the factor W[1, 0], and into Y[0, 1] with the factor W[1, 1]. What does each path "
+          "contribute?",),
     wrong=[
         Wrong(5, "M23", "5 is 1 + 4, the local derivatives alone. By what do you multiply each of them?"),
         Wrong(11, "M23", "11 is 1 + 10, the upstream gradients alone. By what do you multiply each of them?"),
@@ -606,6 +616,8 @@ PREDICTION_7_3A = prediction(
               "gradient of Y[0, 0]?"),
         Wrong(82, "M43", "82 has the value of X[0, 1] as a factor. The derivative of 2 * 3 with respect to 2 is 3. Which "
               "factor is too many?"),
+        Wrong(50, "M22", "50 is 10 * (1 + 4). The 10 belongs to Y[0, 1] alone. Which entry of G belongs to Y[0, 0]?"),
+        Wrong(55, "M22", "55 is (1 + 10) * (1 + 4). Each path has a product of its own. Which two products are added?"),
         Wrong(40, "M22", "40 is the contribution through Y[0, 1]. Which other entry of Y uses X[0, 1]?"),
         Wrong(1, "M22", "1 is the contribution through Y[0, 0]. Which other entry of Y uses X[0, 1]?"),
     ],
@@ -625,6 +637,8 @@ PREDICTION_7_1A = prediction(
 PREDICTION_7_1B = prediction(
     "7.1b", 48, points=0,
     title="multiplications in the backward pass",
+    asks=("The gradient of X is (4, 3), and each entry is a sum of 2 products. How many entries has the gradient of W, and how "
+          "many products are in each?",),
     wrong=[
         Wrong(24, "", "24 is right for one of the two gradients. How many does the other one need?"),
         Wrong(72, "", "72 is right for the forward pass and the backward pass together. How many belong to the backward "
@@ -648,6 +662,7 @@ PREDICTION_7_2A = prediction(
 PREDICTION_7_4A = prediction(
     "7.4a", [3, 4, 2], points=0,
     title="the shape of X.T when X has three axes",
+    asks=("The shape of Xs is (2, 4, 3). In which order does .T put the axes, if it reverses all of them?",),
     wrong=[
         Wrong([2, 3, 4], "M29", "This would swap the last two axes. In numpy, .T reverses all axes."),
         Wrong([4, 2, 3], "M29", "This would swap the first two axes. In numpy, .T reverses all axes."),

@@ -911,6 +911,8 @@ EXERCISE_8_5 = function(
 PREDICTION_8_0 = prediction(
     "8.0", [-0.5, -0.5], points=0,
     title="the gradient of a mean squared error",
+    asks=("For each prediction, three factors belong together: what the square gives, the error (prediction minus target), and "
+          "what the mean of two numbers gives. What is their product?",),
     wrong=[
         Wrong([0.5, 0.5], "M30", "Both predictions are too low. When one of them rises, does the loss rise or fall?"),
         Wrong([-1, -1], "M30", "-1 is the derivative of each square. The loss is the mean of two squares."),
@@ -923,6 +925,7 @@ PREDICTION_8_0 = prediction(
 PREDICTION_8_0B = prediction(
     "8.0b", 6, points=0,
     title="the divisor of the mean",
+    asks=("The mean of the squares is their sum, divided by how many squares there are. How many is that in 2 rows of 3?",),
     wrong=[
         Wrong(2, "M30", "2 is the number of rows. How many squares are there?"),
         Wrong(3, "M30", "3 is the number of columns. How many squares are there?"),
@@ -972,9 +975,12 @@ PREDICTION_8_2A = prediction(
 PREDICTION_8_2B = prediction(
     "8.2b", [4, 4], points=0,
     title="the shape of (4, 1) minus (4,)",
+    asks=("Align the two shapes at the right. An axis of length 1, or one that is missing, is stretched to the other length.",),
     wrong=[
         Wrong([4, 1], "M31", "Write (4, 1) and (4,) below each other, aligned at the right. What is below the 1?"),
+        Wrong([3, 3], "M31", "This is the shape for three points. How many points are there here?"),
         Wrong([4], "M31", "The predictions have two axes, so the difference has at least two."),
+        Wrong([16], "M31", "16 is how many differences there are. Over which axes are they spread?"),
         Wrong([1, 4], "M31", "The 1 is stretched to 4. What happens to the other axis?"),
     ],
 )  # fmt: skip
