@@ -395,7 +395,10 @@ class Bench:
         fits = [[j for j in every if all(same(a[k], t[j], rtol, atol) for a, t in pairs)] for k in every]
         if any(len(each) != 1 for each in fits) or sorted(j for (j,) in fits) != list(every):
             return ""
-        here, there = next((ORDINALS[k], ORDINALS[j]) for k, (j,) in enumerate(fits) if j != k)
+        moved = [(ORDINALS[k], ORDINALS[j]) for k, (j,) in enumerate(fits) if j != k]
+        if not moved:
+            return ""  # the numbers are right, and something else is not
+        here, there = moved[0]
         return f"The values are the right ones, in another order: your {here} one belongs in the {there} place."
 
     def odd(self, failing: list[int]) -> list[tuple[str, str]]:
@@ -514,7 +517,7 @@ class Bench:
             given = {i: as_numbers(self.answers[i]) for i in values}
             nonzero = any(numbers is not None and numbers.any() for numbers in given.values())
             other = any(numbers is not None and numbers.shape != shape_of(self.truths[i]) for i, numbers in given.items())
-            exact = any(numbers is not None and numbers.size == 1 and odd(float(numbers)) for numbers in given.values())
+            exact = any(numbers is not None and numbers.size == 1 and odd(float(numbers.item())) for numbers in given.values())
             if not values or other or exact or evidence(exercise, self.probes, self.answers, values, zeros=nonzero) > 1:
                 said |= dict.fromkeys(covered, words)
         return said

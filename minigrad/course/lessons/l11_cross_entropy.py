@@ -404,6 +404,9 @@ def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
         "This is a squared error of the probabilities. Cross-entropy takes minus the logarithm of one of them.": (
             ((p - hot) ** 2).mean()),
     }  # fmt: skip
+    for number in (2, 3, 4, 5, 10, 32, 64):
+        more[f"The sum is divided by {number}, whatever the number of rows is. Use the number of rows of z."] = (
+            own.sum() / number)  # fmt: skip
     for small in SMALL:
         more[f"{small:g} is added before the logarithm. Your log-softmax of exercise 11.1 does not need this."] = -np.log(
             chosen + small).mean()  # fmt: skip
@@ -464,6 +467,8 @@ def likely_gradients(z: Array, targets: Array, g: float) -> dict[str, Any]:
             for sign, factor in {"": 1, "The sign is wrong: the gradient points to where the loss grows.": -1}.items():
                 found.setdefault(" ".join(filter(None, [words, how, sign])), factor * scale * rows)
     more = {
+        **{f"The gradient is divided by {number}, whatever the number of rows is. Use the number of rows of z.": (
+            g * (p - hot) / number) for number in (2, 3, 4, 5, 10, 32, 64)},
         "g is added. The upstream gradient is a factor.": (p - hot) / n + g,
         "Only the softmax is divided by the number of rows. The one-hot belongs to the same mean.": g * (p / n - hot),
         "Only the one-hot is divided by the number of rows. The softmax belongs to the same mean.": g * (p - hot / n),
@@ -617,6 +622,8 @@ def likely_11_3(probe: Probe) -> dict[str, Any]:
         ask = "There is an exact way: which entries may the root not see?"
         slope, root = v * (x > 0) / (2 * np.sqrt(up + small)), factor * np.sqrt(up + small)
         found[f"{words}. {ask}"] = slope if wanted else root
+        negative = np.where(x + small < 0, np.nan, slope) if wanted else root * (x > 0)
+        found[f"{words}, and a negative number still reaches the root, whose derivative is nan there. {ask}"] = negative
         if small < 1e-200:
             continue  # where x is positive it is lost in the sum
         found[f"{words}, also where x is positive. {ask}"] = slope if wanted else root * (x > 0)

@@ -1008,6 +1008,7 @@ def likely_runs(x: Array, labels: Array, batch: int, epochs: int) -> dict[str, A
             slipped_run(x, labels, batch, epochs, scale=batch),
         "The losses are added up from step to step. Each entry is the loss of one batch.": np.cumsum(right).tolist(),
         "Each loss is divided by the number of batches. Return the losses themselves.": [loss / n for loss in right],
+        "Each loss is divided by the number of all rows. It is a mean already.": [loss / len(x) for loss in right],
         "Each loss is divided by the size of the batch. It is a mean already.": [loss / batch for loss in right],
         "Each loss is multiplied by the size of the batch. Return the losses themselves.": [loss * batch for loss in right],
         "This is a single number. Return the list of all losses.": lambda got: np.ndim(got) == 0,
