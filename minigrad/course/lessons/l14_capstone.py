@@ -6,7 +6,9 @@ and, for the twenty losses, PyTorch's. Wrong answers are the right source with o
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +18,20 @@ import numpy as np
 import minigrad as torch
 from minigrad.autograd import Function
 
-from ..exercise import Exercise, Lesson, Outside, Probe, Raises, Wrong, numbers, one_of, prediction, program, run
+from ..exercise import (
+    Exercise,
+    Lesson,
+    Outside,
+    Probe,
+    Raises,
+    Wrong,
+    copied,
+    numbers,
+    one_of,
+    prediction,
+    program,
+    run,
+)
 from .l11_cross_entropy import likely_gradients, likely_losses
 from .l12_digits import by_hand, forty, start
 
@@ -33,7 +48,33 @@ def made(source: str, names: Sequence[str], *changes: tuple[str, str]) -> dict[s
         source = source.replace(old, new)
     space: dict[str, Any] = {"np": np}
     exec(source, space)
-    return {name: space[name] for name in names}
+    return {name: space[name] for name in names} if names else space
+
+
+def by_variants(source: str, variants: Mapping[str, Sequence[tuple[str, str]]]) -> Callable[[Probe], dict[str, Any]]:
+    """For a program: what each variant of a right source answers, by what to say about the variant."""
+
+    @functools.cache
+    def space(words: str) -> dict[str, Any]:
+        return made(source, (), *variants[words])
+
+    def answers(probe: Probe) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        *body, last = ast.parse(probe.code).body
+        if probe.outside is not None or not isinstance(last, ast.Expr) or "range(1500)" in probe.code:
+            return found
+        for words in variants:
+            names = {**space(words), **copied(dict(probe.data))}
+            try:
+                with np.errstate(all="ignore"):
+                    exec(compile(ast.Module(body, []), "<variant>", "exec"), names)
+                    answer = eval(compile(ast.Expression(last.value), "<variant>", "eval"), names)
+                    found[words] = answer if probe.view is None else probe.view(answer)
+            except Exception:
+                found[words] = lambda got: False
+        return found
+
+    return answers
 
 
 # --- 14.1 to 14.6: the engine, step by step ------------------------------------------------------------
@@ -274,11 +315,40 @@ def probes_14_1(rng: np.random.Generator) -> Iterator[Probe]:
     ).expect([a, b])
 
 
+SUM_RULES = "(lambda g, out, x, y: g, lambda g, out, x, y: g), a, b"
+MUL_RULES = "(lambda g, out, x, y: g * y, lambda g, out, x, y: g * x)"
+likely_14_1 = by_variants(ENGINE, {
+    "The rules of the product add the upstream gradient. It is a factor.": [
+        (MUL_RULES, "(lambda g, out, x, y: g + y, lambda g, out, x, y: g + x)")],
+    "The rules of the product multiply by the result. Each multiplies by the *other* operand.": [
+        (MUL_RULES, "(lambda g, out, x, y: g * out, lambda g, out, x, y: g * out)")],
+    "The rules of the product take the result for the upstream gradient: a rule is called as rule(g, out, x, y).": [
+        (MUL_RULES, "(lambda g, out, x, y: out * y, lambda g, out, x, y: out * x)")],
+    "The rules of the product add up their numbers. A rule returns one number for each entry.": [
+        (MUL_RULES, "(lambda g, out, x, y: (g * y).sum(), lambda g, out, x, y: (g * x).sum())")],
+    "The rules of the sum return ones: the upstream gradient is missing.": [
+        (SUM_RULES, "(lambda g, out, x, y: np.ones_like(x), lambda g, out, x, y: np.ones_like(y)), a, b")],
+    "The rules of the sum are g * x and g * y. By how much does x + y grow when x grows by a little?": [
+        (SUM_RULES, "(lambda g, out, x, y: g * x, lambda g, out, x, y: g * y), a, b")],
+    "The second rule of the sum has a minus, as that of a difference has.": [
+        (SUM_RULES, "(lambda g, out, x, y: g, lambda g, out, x, y: -g), a, b")],
+    "The sum has one rule for its two inputs. apply needs a rule for each input.": [
+        (SUM_RULES, "(lambda g, out, x, y: g,), a, b")],
+    "The product stores the name 'add' as its op. Its name is 'mul'.": [('"mul"', '"add"')],
+    "The result stores no op: result.op = name is missing.": [("out.op, out.parents, out.rules = name, inputs, rules",
+                                                             "out.parents, out.rules = inputs, rules")],
+    "The parents are new tensors, and not a and b themselves: an input that is a Tensor has to be stored as it is.": [
+        ("t if isinstance(t, Tensor) else Tensor(t) for t in inputs",
+         "Tensor(t.data, t.requires_grad) if isinstance(t, Tensor) else Tensor(t) for t in inputs")],
+    "The result requires a gradient only if all inputs do. One is enough.": [("any(", "all(")],
+    "The product is computed as a sum: its forward function is np.add.": [("np.multiply", "np.add")],
+})  # fmt: skip
+
 EXERCISE_14_1 = program(
     "14.1", RECORD,
     title="an operation that is recorded",
     why="Each result now stores its parents and one rule for each of them, which is all that a backward pass needs.",
-    minutes=10, prelude=NUMPY, probes=probes_14_1, scaffold=whole,
+    minutes=10, prelude=NUMPY, probes=probes_14_1, likely=likely_14_1, scaffold=whole,
     wrong=[
         Wrong(built(("    if any(t.requires_grad for t in inputs):", "    if True:")), "", "The product of two tensors that "
               "need no gradient requires one, too. For which results does PyTorch record nothing?", name="records all"),
@@ -322,10 +392,18 @@ SEVEN = "a, b = Tensor(2.0, requires_grad=True), Tensor(3.0, requires_grad=True)
 PAIR = "x, z = Tensor(x, requires_grad=True), Tensor(z, requires_grad=True)\ny = {}\n"
 
 
+COMPLETE = "The gradient of such a tensor is the sum of both contributions, and it is passed on when both are there."
+LONG_CHAIN = (
+    "This chain of 1,500 operations is longer than Python's limit for functions that call each other. A loop with a list has "
+    "no such limit."
+)
+
+
 def probes_14_2(rng: np.random.Generator) -> Iterator[Probe]:
     x, z, v = numbers(rng, 2, 3), numbers(rng, 2, 3), numbers(rng, 2, 3)
     yield run(PAIR.format("x * z + x") + "y.backward(v)\n[x.grad, z.grad]", x=x, z=z, v=v).expect([v * (z + 1), v * x])
-    yield run(SEVEN + "y.backward()\n[float(a.grad), float(b.grad)]").expect([25.0, 19.0])
+    yield run(SEVEN + "y.backward()\n[float(a.grad), float(b.grad)]").on(
+        "c and d are used twice, by the sum and by their product. " + COMPLETE).expect([25.0, 19.0])  # fmt: skip
     yield run("x = Tensor(3.0, requires_grad=True)\nfor _ in range(2):\n    (x * x).backward()\nfloat(x.grad)").expect(12.0)
     for shape in ((3,), (2, 1), ()):
         t = numbers(rng, *shape) if shape else np.array(float(numbers(rng, 1)[0]))
@@ -338,12 +416,13 @@ def probes_14_2(rng: np.random.Generator) -> Iterator[Probe]:
         lambda found: [*found[:2], found[2] > found[3]]).expect(
         [7, 1.5, True])  # fmt: skip
     chain = "x = Tensor(0.5, requires_grad=True)\ny = x\nfor _ in range(1500):\n    y = y + 1.0\ny.backward()\nfloat(x.grad)"
-    yield run(chain).expect(1.0)
+    yield run(chain).on(LONG_CHAIN).expect(1.0)
     cut = "x = Tensor(3.0, requires_grad=True)\np = x * 2.0\nq = p * 5.0\n(p + q).backward()\nfloat(x.grad)"
-    yield run(cut).expect(12.0)
-    yield run("x, k = Tensor(3.0, requires_grad=True), Tensor(4.0)\n(x * k).backward()\n[float(x.grad), k.grad]"
-              ).expect([4.0, None])  # fmt: skip
-    yield run("x = Tensor(3.0, requires_grad=True)\ny = x * 2.0\n(y * y).backward()\ny.grad").expect(None)
+    yield run(cut).on("p is used twice, by q and by the sum. " + COMPLETE).expect(12.0)
+    yield run("x, k = Tensor(3.0, requires_grad=True), Tensor(4.0)\n(x * k).backward()\nk.grad"
+              ).on("k requires no gradient, so its grad remains None.").expect(None)  # fmt: skip
+    yield run("x = Tensor(3.0, requires_grad=True)\ny = x * 2.0\n(y * y).backward()\ny.grad").on(
+        "y was computed, so its gradient is only passed on. Which tensors store theirs in `grad`?").expect(None)
     yield run("x = Tensor([[3.0]], requires_grad=True)\n(x * x).backward()\nx.grad").expect(np.array([[6.0]]))
     own = "(a + b).backward([2.0, 3.0])\na.grad += 10\n[a.grad, b.grad]"
     yield run(TWO + own, a=x[0, :2], b=z[0, :2]).expect([np.array([12.0, 13.0]), np.array([2.0, 3.0])])
@@ -360,12 +439,41 @@ def probes_14_2(rng: np.random.Generator) -> Iterator[Probe]:
 
 ADDS = "upstream[parent] = upstream.get(parent, 0) + g"
 
+STARTS = "start = np.ones(self.data.shape) if gradient is None else np.array(gradient, float)"
+likely_14_2 = by_variants(ENGINE, {
+    "The gradient that is given to backward is not used: the pass begins with ones.": [
+        (STARTS, "start = np.ones(self.data.shape)")],
+    "The pass begins with the value of y where no gradient is given. It begins with dy/dy.": [
+        (STARTS, STARTS.replace("np.ones(self.data.shape)", "self.data.copy()"))],
+    "The pass begins with zeros where no gradient is given. It begins with dy/dy.": [
+        (STARTS, STARTS.replace("np.ones", "np.zeros"))],
+    "Every parent gets the contribution of the first rule. Each parent has its own rule, at the same place.": [
+        ("zip(t.parents, t.rules)", "zip(t.parents, t.rules[:1] * 2)")],
+    "A rule gets the gradient that the pass began with. It needs the upstream gradient of its own operation.": [
+        ("rule(upstream[t],", "rule(start,")],
+    "unbroadcast adds up all numbers, over every axis. Only the axes that were stretched are summed.": [
+        ("    while g.ndim > len(shape):\n", "    if g.shape != tuple(shape):\n        return np.ones(shape) * g.sum()\n"
+         "    while g.ndim > len(shape):\n")],
+    "unbroadcast takes the mean along an axis. The contributions have to be added.": [
+        ("g = g.sum(axis=0)", "g = g.mean(axis=0)"), ("g.sum(axis=axis, keepdims=True)", "g.mean(axis=axis, keepdims=True)")],
+    "unbroadcast takes the mean over the axes in front. The contributions have to be added.": [
+        ("g = g.sum(axis=0)", "g = g.mean(axis=0)")],
+    "unbroadcast sums the last axis. The axes that broadcasting adds are in front: axis 0.": [
+        ("g = g.sum(axis=0)", "g = g.sum(axis=-1)")],
+    "Of an operand with an axis of length 1, that axis is not summed: unbroadcast looks at the number of axes only.": [
+        ("        if size == 1:\n            g = g.sum(axis=axis, keepdims=True)\n", "        pass\n")],
+    "topological_order follows the first parent of each tensor only.": [
+        ("for parent in t.parents)\n    return order", "for parent in t.parents[:1])\n    return order")],
+    "topological_order has a tensor several times in its list, so it passes its gradient on several times.": [
+        ("        elif t not in seen:\n", "        else:\n")],
+})  # fmt: skip
+
 EXERCISE_14_2 = program(
     "14.2", WALK,
     title="the backward pass",
     why="Each tensor passes its gradient on after all contributions to it were added, and each contribution has the shape of "
         "its parent.",
-    minutes=20, prelude=NUMPY, probes=probes_14_2, scaffold=whole,
+    minutes=20, prelude=NUMPY, probes=probes_14_2, likely=likely_14_2, scaffold=whole,
     wrong=[
         Wrong(built((ADDS, "upstream[parent] = g")), "M19", "Where two contributions meet, the second replaces the first. What "
               "does the chain rule do with several paths?", name="overwrites"),
@@ -641,21 +749,16 @@ def likely_14_5(probe: Probe) -> dict[str, Any]:
     z, targets = np.asarray(probe.data["z"]), np.asarray(probe.data["targets"])
     if "Tensor(z)\n" in probe.code:
         return {}
-    if len(z) < 3:
-        p = np.exp(z - z.max(axis=1, keepdims=True))
-        own = (p / p.sum(axis=1, keepdims=True))[[0, 1], targets]
-        near = [float(-np.log(each).mean()) for e in 10.0 ** -np.arange(3, 31) for each in (own + e, np.maximum(own, e))]
-        return {
-            "Of scores of 900 the probability of the other class is 0. A small number that is added to it, or a limit for it, "
-            "gives another loss. Compute log p from the scores.": lambda got: bool(np.isclose(near, got).any()),
-        }
+    losses = {words: loss for words, loss in likely_losses(z, targets).items() if np.ndim(loss) == 0}
+    if len(z) < 3:  # scores of 900
+        return {words: loss for words, loss in losses.items() if "before the logarithm" in words or "cut off" in words}
     rows, shift, across = np.arange(len(z)), z - z.max(axis=1, keepdims=True), z - z.max(axis=0)
     sums = np.exp(shift).sum(axis=1)
+    loss = float((np.log(sums) - shift[rows, targets]).mean())
     if back:
-        loss = float((np.log(sums) - shift[rows, targets]).mean())
         return {words: [loss, gradient] for words, gradient in likely_gradients(z, targets, 5.0).items()} | {
             NOT_RECORDED: lambda got: got[1] is None}  # fmt: skip
-    return {words: loss for words, loss in likely_losses(z, targets).items() if np.ndim(loss) == 0} | {
+    return {words: other for words, other in losses.items() if not np.isclose(other, loss)} | {
         "The score of the correct class is taken from z, and the logarithm belongs to the shifted scores. Shift both.":
             (np.log(sums) - z[rows, targets]).mean(),
         "This is the logarithm of the mean probability. The mean of the logarithms is asked for.":
@@ -875,7 +978,7 @@ def likely_14_6(probe: Probe) -> dict[str, Any]:
         "The rows are not taken in their order: the first loss is that of other rows than the first `batch` ones.":
             lambda got: len(got) == len(right) and bool(np.isclose(some, got[0]).any() and not np.isclose(got[0], right[0])),
         "The losses of the first epoch are right, and then they are not. What is another in the second epoch?":
-            lambda got: len(got) == len(right) and bool(np.allclose(got[:n], right[:n])),
+            lambda got: len(got) == len(right) and bool(np.allclose(got[:n], right[:n]) and not np.allclose(got, right)),
         "The first two losses are right, and the third is not. What is left of one step in the next? Is the grad of every "
         "parameter cleared?":
             lambda got: len(got) == len(right) and bool(np.allclose(got[:2], right[:2]) and not np.isclose(got[2], right[2])),
@@ -1100,10 +1203,45 @@ def fast(*changes: tuple[str, str]) -> dict[str, Any]:
     return made(DUAL, ("Dual",), *changes)
 
 
+PRODUCT = "self.slope * other.value + self.value * other.slope"
+ONE_SLIP: dict[str, Sequence[tuple[str, str]]] = {
+    "The slope of a product is the product of the slopes here. The product rule has two terms.": [
+        (PRODUCT, "self.slope * other.slope")],
+    "The second term of the product rule is subtracted here. Both terms are added.": [(PRODUCT, PRODUCT.replace(" + ", " - "))],
+    "In the slope of a product, each slope is multiplied by its own value. It belongs to the value of the *other* factor.": [
+        (PRODUCT, "self.slope * self.value + other.slope * other.value")],
+    "The slope of a product is the sum of the slopes here. Each is multiplied by the value of the other factor.": [
+        (PRODUCT, "self.slope + other.slope")],
+    "The slope of a product uses only the second factor's.": [(PRODUCT, "self.value * other.slope")],
+    "In a product, a plain number gets the slope 1. What is the derivative of the constant 2.5?": [
+        ("Dual(other)\n        return Dual(self.value * ", "Dual(other, 1.0)\n        return Dual(self.value * ")],
+    "In a sum, a plain number gets the slope 1. What is the derivative of the constant 2.5?": [
+        ("Dual(other)\n        return Dual(self.value + ", "Dual(other, 1.0)\n        return Dual(self.value + ")],
+    "The slope of a sum is the product of the slopes here. Slopes are added.": [
+        ("self.slope + other.slope)", "self.slope * other.slope)")],
+    "The derivative of the sine has the wrong sign: it is the cosine.": [
+        ("np.cos(self.value) * self.slope", "-np.cos(self.value) * self.slope")],
+    "The derivative of the sine is the cosine, and not the sine again.": [
+        ("np.cos(self.value) * self.slope", "np.sin(self.value) * self.slope")],
+    "The slope of the exponential function is computed from the slope. It is exp of the *value*, times the slope.": [
+        ("np.exp(self.value) * self.slope", "np.exp(self.slope)")],
+    "The slope of the exponential function is exp of the *value*, times the slope.": [
+        ("np.exp(self.value) * self.slope", "np.exp(self.slope) * self.slope")],
+    "The sum is written into its first operand, so this number has changed when it is used again. Make a new Dual.": [
+        ("return Dual(self.value + other.value, self.slope + other.slope)",
+         "self.value, self.slope = self.value + other.value, self.slope + other.slope\n        return self")],
+    "The product is written into its first operand, so this number has changed when it is used again. Make a new Dual.": [
+        (f"return Dual(self.value * other.value, {PRODUCT})",
+         f"self.value, self.slope = self.value * other.value, {PRODUCT}\n        return self")],
+}  # fmt: skip
+DIFFERENCE = ("return Dual(self.value - other.value, self.slope - other.slope)", "return self + other * -1.0")
+likely_forwards = by_variants(DUAL, ONE_SLIP | {
+    words + " (Your difference uses it, too.)": [*changes, DIFFERENCE] for words, changes in ONE_SLIP.items()})
+
 FORWARDS = program(
     "14.8", "Dual",
     title="forward mode",
-    prelude=NUMPY, probes=probes_forwards,
+    prelude=NUMPY, probes=probes_forwards, likely=likely_forwards,
     wrong=[
         Wrong(fast(("self.slope * other.value + self.value * other.slope", "self.slope * other.slope")), "M22", "The "
               "derivative of a product is not the product of the derivatives.", name="product of slopes"),
@@ -1191,8 +1329,10 @@ def probes_twice(rng: np.random.Generator) -> Iterator[Probe]:
     graph = "x, z = Deep(2.0), Deep(3.0)\nc, d = x + z, x * z\ny = c + d + c * d\nfirst = gradient(y, x)\n"
     yield run(graph + "[float(n.value) for n in (first, gradient(first, x), gradient(first, z))]").expect([25.0, 6.0, 11.0])
     third = "gradient(gradient(gradient(y, x), x), x)"
-    yield run(TWICE.format("x * x * x * x") + f"float({third}.value)", **given).expect(24 * a)
-    yield run(TWICE.format("x * x") + "float(gradient(y, z).value)", **given).expect(0.0)
+    yield run(TWICE.format("x * x * x * x") + f"float({third}.value)", **given).on(
+        "What gradient returns has to be recorded: each rule computes with Deep, as in g * other.").expect(24 * a)  # fmt: skip
+    yield run(TWICE.format("x * x") + "float(gradient(y, z).value)", **given).on(
+        "y does not depend on z. Then gradient returns Deep(0.0).").expect(0.0)  # fmt: skip
     yield run(TWICE.format("x * x") + "float(gradient(x, x).value)", **given).expect(1.0)
     yield run(TWICE.format("x * x") + "gradient(y, x)\nfloat(gradient(y, x).value)", **given).expect(2 * a)
     yield run(TWICE.format("x * z") + "gradient(y, x)\n[float(x.value), float(z.value)]", **given).expect([a, b])
@@ -1204,10 +1344,19 @@ def deep(*changes: tuple[str, str]) -> dict[str, Any]:
 
 JOINED = "upstream[parent] + g if parent in upstream else g"
 
+likely_twice = by_variants(DEEP, {
+    "The rules of the product multiply by a new Deep without a history, so the second derivative loses a part.": [
+        ("g * other, lambda g: g * self", "g * Deep(other.value), lambda g: g * Deep(self.value)")],
+    "What gradient returns has no history, so it cannot be differentiated again. Return the Deep that the pass computed.": [
+        ("return upstream.get(x, Deep(0.0))", "return Deep(upstream.get(x, Deep(0.0)).value)")],
+    "gradient changes x.value. It only returns the gradient.": [
+        ("    return upstream.get(x, ", "    x.value = upstream.get(x, Deep(0.0)).value\n    return upstream.get(x, ")],
+})
+
 AGAIN = program(
     "14.8", ("Deep", "gradient"),
     title="second derivatives",
-    prelude=NUMPY, probes=probes_twice,
+    prelude=NUMPY, probes=probes_twice, likely=likely_twice,
     wrong=[
         Wrong(deep(("lambda g: g * other, lambda g: g * self", "lambda g: Deep(g.value * other.value), lambda g: "
               "Deep(g.value * self.value)")), "M13", "The first derivative is right, but the gradient of a product has no "
@@ -1440,10 +1589,33 @@ def hooked(*changes: tuple[str, str]) -> dict[str, Any]:
 
 
 LOOP_OVER_HOOKS = "        for hook in t.hooks if t in upstream else []:\n"
+likely_hooks = by_variants(HOOKS, {
+    "The hooks of a leaf are not called. They replace what is added to its grad.": [
+        ("in t.hooks if t in upstream else", "in t.hooks if t in upstream and t.parents else")],
+    "The hooks of the output are not called. Its gradient is the one that the pass begins with.": [
+        ("in t.hooks if t in upstream else", "in t.hooks if t in upstream and t is not self else")],
+    "Only the first hook is called. Each of them gets what the one before has returned.": [
+        (CALLED, CALLED + "            break\n")],
+    "What a hook returns is multiplied with the gradient. It replaces the gradient.": [
+        ("if new is None else new", "if new is None else new * upstream[t]")],
+    "The hooks are gone after the first pass. They are called in each pass.": [(CALLED, CALLED + "        t.hooks = []\n")],
+    "The hook is called with each contribution. It is called once, with the sum of all of them.": [
+        (LOOP_OVER_HOOKS + CALLED, ""), ("                upstream[parent] = upstream",
+         "                for hook in parent.hooks:\n"
+         "                    new = hook(g)\n                    g = g if new is None else new\n"
+         "                upstream[parent] = upstream")],
+    "The hook of a leaf is called with its grad, in which earlier passes are added up. It is called with the gradient of this "
+    "pass.": [("new = hook(upstream[t])", "new = hook(upstream[t] if t.parents or t.grad is None else upstream[t] + t.grad)")],
+    "The hooks are never called: `Tensor.backward` is still the one without hooks.": [(LOOP_OVER_HOOKS + CALLED, "")],
+    "The hook is called after the gradient was passed on, so what it returns comes too late.": [
+        (LOOP_OVER_HOOKS + CALLED, ""), ("                upstream[parent] = upstream.get(parent, 0) + g\n",
+         "                upstream[parent] = upstream.get(parent, 0) + g\n" + LOOP_OVER_HOOKS + CALLED)],
+})  # fmt: skip
+
 LISTENING = program(
     "14.8", "Tensor.register_hook",
     title="hooks",
-    prelude=NUMPY, probes=probes_hooks,
+    prelude=NUMPY, probes=probes_hooks, likely=likely_hooks,
     wrong=[
         Wrong(hooked((CALLED, "            hook(upstream[t])\n")), "", "The hook is called, but what it returns is ignored. "
               "When should its result replace the gradient?", name="listens only"),
@@ -1892,11 +2064,6 @@ NAMED = "these are `x * 2.0`, `x - x`, `x / x`, `x ** 2`, exp, log, tanh, relu, 
 AFTER = (
     "An error has left the block, and what comes afterwards has to be recorded again: what switches recording on again has to "
     "run after an error, too, and the error has to go on."
-)
-COMPLETE = "The gradient of such a tensor is the sum of both contributions, and it is passed on when both are there."
-LONG_CHAIN = (
-    "This chain of 1,500 operations is longer than Python's limit for functions that call each other. A loop with a list has "
-    "no such limit."
 )
 MANY_PATHS = (
     "These 40 sums are connected by 2**40 paths. If your pass follows each path by itself, it never ends. How often may each "
