@@ -853,6 +853,12 @@ def leaf(name, data):
     out.name = name
     return out
 
+def in_names(root, names):
+    try:
+        return [names.get(v, "another object") for v in topological_order(root)]
+    except Exception:
+        return None
+
 def walk(order, root):
     root.grad = 1.0
     for v in reversed(order):
@@ -1261,7 +1267,8 @@ AGAIN = (
 WALKED = (
     FOUR + "ran = []\ndef watched(name, v):\n    push = v._backward\n    def _backward():\n        ran.append((name, v.grad))\n"
     "        push()\n    v._backward = _backward\n"
-    "watched('c', c), watched('d', d), watched('e', e), watched('y', y)\ny.backward()\nran"
+    "watched('c', c), watched('d', d), watched('e', e), watched('y', y)\ny.backward()\n"
+    "[ran, in_names(y, {a: 'a', b: 'b', c: 'c', d: 'd', e: 'e', y: 'y'})]"
 )
 
 
@@ -1293,10 +1300,26 @@ def misstep(ran: list[tuple[str, float]]) -> str:
     return ""
 
 
+RUN = [("y", 1.0), ("e", 1.0), ("d", 1.0), ("c", 4.0)]
+
+
+def seen_3_5(both: list[Any]) -> list[Any]:
+    """What ran; where it is wrong, with the list of 3.4 if that is wrong."""
+    ran, order = both
+    return RUN if ran == RUN else [ran, order if order is not None and flaw(order) else None]
+
+
+def in_lists(both: list[Any]) -> str:
+    """What is wrong with a backward pass, or with the list that it takes from 3.4."""
+    ran, order = both
+    wrong = "" if order is None else flaw(order)
+    return f"Your topological_order of 3.4 is not right: mend it first. {wrong}" if wrong else misstep(ran)
+
+
 def probes_3_5(rng: np.random.Generator) -> Iterator[Probe]:
     a, b, d = (float(n) for n in numbers(rng, 3))
     yield run(ISSUE_68, a=2.0, b=3.0).expect([25.0, 19.0]).show()
-    yield run(WALKED, a=2.0, b=3.0).expect([("y", 1.0), ("e", 1.0), ("d", 1.0), ("c", 4.0)]).told_by(misstep)
+    yield run(WALKED, a=2.0, b=3.0).seen_as(seen_3_5).expect(RUN).told_by(in_lists)
     yield run(CHAIN, x=a).expect([3 * a * a, 1.0])
     yield run(ACCUMULATES, x=3.0).expect(12.0).show()
     yield run(AGAIN, a=3.0, b=2.0, d=1.0).expect([2.0, 2.0, 10.0, 1.0])
