@@ -217,6 +217,9 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     r"ValueError: (max|min)\(\).* empty": (
         "For this input there is nothing to choose from: the list or the shape is empty. What should come out then?"
     ),
+    r"AxisError": (
+        "The array has fewer axes than that. Axes count from 0, and a sum may have removed one. How many are left here?"
+    ),
     r"ValueError: setting an array element": ("One place of an array holds one number. What did you put there?"),
     r"RuntimeError: element 0 of tensors does not require grad": (
         "backward() was called on something without a history. Which of its inputs should require a gradient, and was "

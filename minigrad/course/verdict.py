@@ -1730,6 +1730,9 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
         return "It is very near: rounded, measured with a small step, or computed in float32?" if nearly else ""
     if given.ndim == 2 and given.shape == wanted.shape[::-1] and allclose(given, wanted.T):
         return "It is the right table, transposed."
+    first = given.ndim == wanted.ndim > 0 and 0 < len(given) < len(wanted) and given.shape[1:] == wanted.shape[1:]
+    if first and allclose(given, wanted[: len(given)]):
+        return "What came back is right, and the rest of it is missing. Does something end too early?"
     if given.shape != wanted.shape:
         return ""
     if allclose(given, -wanted):

@@ -302,8 +302,8 @@ EXERCISE_4_2 = program(
               "overwrites it in place. How can the next pass get a new tensor?"),
         Wrong(zeroed_before_there_is_one, "M07", "Before the first pass x.grad is None, so there is no tensor to fill with "
               "zeros. How can you clear the gradient at any time?"),
-        Wrong(cleared_before_it_is_read, "M01", "All your gradients are 0. zero_() writes into the tensor, also into one "
-              "that is in your list already. When do you clear, and do you store a copy?"),
+        Wrong(cleared_before_it_is_read, "M01", "All your gradients are 0. Does each backward pass run, and do you write zeros "
+              "into a tensor that is in your list already?"),
         Wrong(cleared_afterwards, "M01", "x may hold a gradient already when separate is called, and your first gradient "
               "contains it. When does the clearing have to happen?"),
         Wrong(cleared_once, "M01", "You clear the gradient once, before the loop. The later gradients still contain the "
@@ -506,8 +506,8 @@ EXERCISE_4_3 = program(
               "to be cleared?"),
         Wrong(training(replacing, "replacing"), "M19", "You replaced the value of w by the change alone. A step "
               "should start from the old value. Which operator does that?"),
-        Wrong(train_all_unrecorded, "M12", "The loss has no graph: it is computed under no_grad, or from a w that "
-              "requires no gradient. Which of the two is it, and which line does that?"),
+        Wrong(train_all_unrecorded, "M12", "The loss has no graph: it is detached, or computed under no_grad, or from "
+              "a w that requires no gradient. Which line does that?"),
     ],
     alternatives=[training(in_place, "in_place"), training(through_data, "through_data"), training(by_method, "by_method"),
                   train_clearing_first],
@@ -823,8 +823,8 @@ EXERCISE_4_5 = program(
     prelude=ENGINE,
     probes=probes_4_5,
     wrong=[
-        Wrong(changes_the_leaf, "M16", "Your function says True for every f, so it catches an error that is not about the "
-              "rule. Print the error: do you change a leaf in place, or start a pass from several numbers?"),
+        Wrong(changes_the_leaf, "M16", "Your function says True for every f, so its answer does not come from the rule. If it "
+              "catches an error, print it: is it about a leaf that is changed, or a pass from several numbers?"),
         Wrong(leaf_outside_try, "M16", "You change a leaf in place, and PyTorch forbids that, whatever f is. Which operation "
               "gives you an input that is not a leaf?"),
         Wrong(requires_nothing, "", "Your function says True for every f, because y requires no gradient: then no backward "
@@ -1051,6 +1051,10 @@ def zero_everywhere(self: Any) -> None:
 def zero_and_keep_no_more(self: Any) -> None:
     self.grad = None
     self.keeps_grad = False
+
+
+def zero_on_the_class(self: Any) -> None:
+    type(self).grad = None
 
 
 def zero_the_data(self: Any) -> None:
@@ -1313,6 +1317,8 @@ EXERCISE_4_6 = program(
         Wrong(engine(zero_grad=zero_and_keep_no_more), "M02", "After zero_grad a value no longer keeps its gradient, although "
               "retain_grad was called on it. Which attribute should zero_grad leave alone?",
               name="zero forgets the wish"),
+        Wrong(engine(zero_grad=zero_on_the_class), "M07", "The gradient is still there. Each value has a grad of its own: on "
+              "which object, and in which attribute, does zero_grad write None?", name="zero on the class"),
         Wrong(engine(zero_grad=zero_the_data), "M43", "You set the numbers to 0, and the gradient is still there. Which "
               "attribute holds the gradient?", name="zero the data"),
         Wrong(engine(zero_grad=zero_deleted), "M07", "You deleted the attribute, so reading x.grad raises an error. What does "

@@ -43,7 +43,7 @@ def probes_5_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.5, -2.0]))
     x = numbers(rng, 4)
     yield call(x, numbers(rng, 4))
-    yield call(x, numbers(rng, 4))
+    yield call(x, numbers(rng, 4) * np.array([1.0, 0.0, 1.0, 1.0]))
     yield call(numbers(rng, 1), numbers(rng, 1))
     yield call(np.array([0.0, 1.5, -1.5, 0.0, 2.5]), numbers(rng, 5))
     yield call(np.array([1234567.75, -345678.25, 0.5]), np.array([-2.0, 0.5, 3.0]))
@@ -394,8 +394,8 @@ EXERCISE_5_2 = program(
         Wrong(keeps_one_array, "M01", SAME_ROWS, alike="same rows"),
         Wrong(passes_for_inputs, "M26", FOR_INPUTS, alike="for inputs"),
         Wrong(columns_for_inputs, "M26", FOR_INPUTS, alike="for inputs"),
-        Wrong(what_backward_returns, "", "backward returns nothing: it adds its result to an attribute of the graph. Which "
-              "one?"),
+        Wrong(what_backward_returns, "", "Your rows hold None. backward returns nothing: it adds its result to an attribute "
+              "of the graph, which is None before the pass. Which one, and when do you read it?"),
         Wrong(reads_the_inside, "", "_entries is private, and the graph of the check does not have it. A tensor offers "
               "outputs, inputs, backward, grad and zero_grad: what can you find out with these?"),
         Wrong(list_of_rows, "", "The rows are right, but they are a list of lists. Which function stacks rows into one "

@@ -147,6 +147,11 @@ def from_the_left_without_new_axes(g: Array, shape: Shape) -> Any:
     return g
 
 
+def last_axis_only(g: Array, shape: Shape) -> Any:
+    g = g.sum(axis=tuple(range(g.ndim - len(shape))))
+    return g.sum(axis=-1, keepdims=True) if shape and shape[-1] == 1 else g
+
+
 def axis_0_if_needed(g: Array, shape: Shape) -> Any:
     return g if g.shape == shape else g.sum(axis=0)
 
@@ -282,6 +287,8 @@ EXERCISE_6_1 = function(
         Wrong(axis_0_always, "M52", ONLY_AXIS_0, alike="only axis 0"),
         Wrong(axis_0_if_needed, "M52", ONLY_AXIS_0, alike="only axis 0"),
         Wrong(axis_0_kept_if_needed, "M52", ONLY_AXIS_0, alike="only axis 0"),
+        Wrong(last_axis_only, "M52", "Of the axes of size 1 you sum over the last axis only. Which other axis of the operand "
+              "may have size 1?"),
         Wrong(stretches_again, "M28", "broadcast_to stretches an array, as the forward pass did. Which operation brings many "
               "contributions together?"),
         Wrong(from_the_left_without_new_axes, "M52", FROM_THE_LEFT, alike="from the left"),
@@ -467,6 +474,18 @@ def divided_by_the_other(g: Array, shape: Shape, axis: int | None = None) -> Any
     return right_mean(g, shape) if axis is None else spread(g, shape, axis) / (shape[0] if axis == 1 else shape[1])
 
 
+def none_not_spread(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return g if axis is None else spread(g, shape, axis)
+
+
+def none_not_spread_mean(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return none_not_spread(g, shape, axis) / how_many(shape, axis)
+
+
+def mean_of_spread(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return spread(g, shape, axis).mean(axis=axis)
+
+
 def none_is_axis_0(g: Array, shape: Shape, axis: int | None = None) -> Any:
     return spread(g, shape, axis) / shape[axis or 0]
 
@@ -612,6 +631,10 @@ EXERCISE_6_3 = function(
         Wrong(both(spread, divided_by_length_of_g), "M30", BY_G, alike="mean by g", name="mean by the length of g"),
         Wrong(both(spread, divided_by_the_other), "M52", "Your mean_backward divides by the length of the other axis. Along "
               "axis 0 the numbers of one column go into a mean: which length is their number?", name="mean by the other axis"),
+        Wrong(both(none_not_spread, none_not_spread_mean), "M27", "With axis None you return a single number. What is the "
+              "shape of x, and which of its entries went into the result?", name="None not spread"),
+        Wrong(both(spread, mean_of_spread), "M30", "Your mean_backward takes a mean, so its result has the shape of g again. "
+              "What is the shape of the gradient of x?", name="mean of the spread g"),
         Wrong(both(spread, none_is_axis_0), "M30", "With axis None your mean_backward divides by the length of axis 0. How "
               "many numbers went into this mean?", name="None taken for axis 0"),
         Wrong(both(spread, divided_by_axes), "M30", "Your mean_backward divides by the number of axes. How many numbers went "
