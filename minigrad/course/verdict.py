@@ -709,7 +709,8 @@ class Bench:
             return ""  # it is said that something is still blank
         alike = [a for p, a in zip(self.probes, self.answers, strict=True)
                  if names_in(self.exercise, p) == names_in(self.exercise, self.probes[first])]  # fmt: skip
-        empty = [is_nothing(a) or (isinstance(a, Failure) and a.kind == "printed") for a in alike]
+        came = [a for a in alike if not isinstance(a, Failure) or a.kind != "raised"]  # nothing, used, raises an error
+        empty = [is_nothing(a) or (isinstance(a, Failure) and a.kind == "printed") for a in came]
         nothing = [label for label, given, _ in wrong_parts(self.exercise, probe, answer, truth) if given is None]
         if nothing and nothing[0].endswith(".grad"):
             return (
