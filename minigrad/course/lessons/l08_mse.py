@@ -393,14 +393,23 @@ def b_then_w(x: Array, y: Array, lr: float, steps: int) -> Pair:
     return w, b
 
 
-def product_of_means(x: Array, y: Array, lr: float, steps: int) -> Pair:
-    w = b = 0.0
-    for _ in range(steps):
-        error = float(np.mean(w * x + b - y))
-        w, b = w - lr * 2 * error * float(np.mean(x)), b - lr * 2 * error
-    return w, b
+def along(dw: Callable[[Array, Array], Any], db: Callable[[Array, Array], Any]) -> Callable[..., Pair]:
+    """Descent along other gradients, computed from the errors and x."""
+
+    def fit(x: Array, y: Array, lr: float, steps: int) -> Pair:
+        w = b = 0.0
+        for _ in range(steps):
+            error = w * x + b - y
+            w, b = w - lr * float(dw(error, x)), b - lr * float(db(error, x))
+        return w, b
+
+    return fit
 
 
+ONE_HALF = (
+    "One of your two gradients is right, and the other one is half as large as it should be. Which factor is in one of "
+    "these lines and missing in the other?"
+)
 ONE_AFTER_THE_OTHER = (
     "One of your gradients is computed after the other parameter has already changed. Both gradients belong to the same "
     "line. In which order do you compute and change them?"
@@ -478,8 +487,15 @@ EXERCISE_8_3 = function(
               "the new one. Where do you compute dw and db, and do you begin again at 0?", name="kept gradient"),
         Wrong(descent(one_after_the_other=True), "", ONE_AFTER_THE_OTHER, name="one after the other", alike="one by one"),
         Wrong(b_then_w, "", ONE_AFTER_THE_OTHER, alike="one by one"),
-        Wrong(product_of_means, "", "You multiply the mean of the errors by the mean of x. Each error has an x of its own: "
-              "what comes first, the product or the mean?"),
+        Wrong(along(lambda e, x: np.mean(e * x), lambda e, x: 2 * np.mean(e)), "M30", ONE_HALF, name="no two in w",
+              alike="one half"),
+        Wrong(along(lambda e, x: 2 * np.mean(e * x), lambda e, x: np.mean(e)), "M30", ONE_HALF, name="no two in b",
+              alike="one half"),
+        Wrong(along(lambda e, x: 2 * np.mean(e), lambda e, x: 2 * np.mean(e)), "M43", "You change w and b by the same number. "
+              "When w grows by 1, a prediction grows by x. Where is x in your gradient of w?", name="no x"),
+        Wrong(along(lambda e, x: 2 * np.mean(e) * np.mean(x), lambda e, x: 2 * np.mean(e)), "", "You multiply the mean of the "
+              "errors by the mean of x. Each error has an x of its own: what comes first, the product or the mean?",
+              name="product of means"),
         Wrong(descent(factor=lambda x: 1.0), "M30", "Your gradients are the plain sums of error * x and of the errors. The "
               "loss is a mean of squares. Which factor comes from the square, and which divisor from the mean?",
               name="plain sums"),
