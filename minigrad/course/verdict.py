@@ -897,8 +897,9 @@ class Bench:
         if sorted(order) != list(range(1, count + 1)):
             missing = [str(n) for n in range(1, count + 1) if n not in order]
             twice = [str(n) for n in range(1, count + 1) if order.count(n) > 1]  # an answer may be very long
-            seen = " ".join([f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing." * bool(missing),
-                             f"{', '.join(twice)} occurs twice." * bool(twice)]).strip()  # fmt: skip
+            no_step = next((f"There is no step {n}: they are counted from 1." for n in order if not 0 < n <= count), "")
+            lacks = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing." * bool(missing)
+            seen = " ".join(filter(None, [lacks, f"{', '.join(twice)} occurs twice." * bool(twice), no_step]))
             return self.say("wrong", f"Write each number from 1 to {count} once, in a list.", seen if order else "", got=got)
         rule = next(b for b in exercise.before if order.index(b.first) > order.index(b.then))
         says: str = rule.says or misconceptions.feedback(rule.misconception)
