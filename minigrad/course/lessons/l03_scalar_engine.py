@@ -1646,8 +1646,8 @@ EXERCISE_3_6 = program(
               "start from the old value. Which operator does that?"),
         Wrong(stepping(clears_with_none), "M07", "The gradient is None now, but your engine adds to it with +=. Can "
               "+= add a number to None?"),
-        Wrong(rebinds, "M17", "No parameter has changed. p = ... gives the name p to a new Value inside the loop. Which "
-              "attribute of the old Value should change?"),
+        Wrong(rebinds, "M17", "No parameter has changed: what your code computes is not stored in the Values of the list. "
+              "(p = ... only gives the name p to a new Value.) Which attribute of p has to change?"),
         Wrong(new_in_the_list, "M17", "The list holds new Values now, but the net still uses the old ones. Which attribute "
               "of the old Values should change?"),
         Wrong(first_only, "", "Only the first parameter has moved. Does your loop reach the others, and does each "
