@@ -537,15 +537,27 @@ EXERCISE_8_3 = function(
 # Given in the exercise notebook as well: a loss that remembers what it was made from, as a tensor does.
 # Here the numbers are not in the student's process: a loss is the number of a place outside, where the living are counted.
 LOSS = """
-class Loss:
-    alive = most = 0
+def own_class():
+    own = getattr(average, "__globals__", {}).get("Loss")
+    return own if isinstance(own, type) else type("Loss", (), {})
 
+class Watched(type):
+    @property
+    def most(cls):
+        return getattr(own_class(), "most", 0)
+
+class Loss(metaclass=Watched):
     def __init__(self, number, history=()):
         self.place, self.history = outside("make", number), history
 
     @property
     def number(self):
         return outside("item", self.place)
+
+    @number.setter
+    def number(self, new):
+        outside("free", self.place)
+        self.place = outside("make", new)
 
     def __del__(self):
         outside("free", self.place)
@@ -571,6 +583,8 @@ def at(place, history=()):
     return loss
 
 def training(numbers):
+    own = own_class()
+    own.alive = own.most = 0
     while (place := outside("next")) is not None:
         yield at(place)
 """
@@ -634,8 +648,10 @@ class Counted(Losses):
     """The same, where a part of the answer is how many lived at the same time."""
 
     def seen(self, answer: Any) -> Any:
-        many = self.most if self.most < self.count else self.count  # one or two more are the same mistake
-        return [answer[0], max(many, AT_MOST)] if type(answer) is list else answer
+        if type(answer) is not list or len(answer) != 2:
+            return answer
+        most = max(self.most, answer[1] if type(answer[1]) is int else 0)  # answer[1]: of those that the student made
+        return [answer[0], max(min(most, self.count), AT_MOST)]  # one or two more than all are the same mistake
 
 
 def probes_8_4(rng: np.random.Generator) -> Iterator[Probe]:
