@@ -20,7 +20,6 @@ SAID = {
     ("8.3", "range(steps)", "range(steps + 1)"): "one wrong line: `for _ in range(steps + 1):`",
     ("8.3", "np.mean(wrong)\n", "np.sum(wrong)\n"): "one wrong line: `db = 2 * np.sum(error)`",
     ("8.3", "slope * x + shift - y", "slope * x - y"): "one wrong line: `error = w * x - y`",
-    ("8.3", "np.mean(wrong * x)", "np.mean(wrong)"): "one wrong line: `dw = 2 * np.mean(error)`",
     ("8.3", "    return", "        return"): "in each round of its loop: `return (w, b)`",
     ("8.3", "lr * np.mean", "np.mean"): "wrong lines: `w = w - 1 * dw`, `b = b - 1 * db`",
     ("8.3", "return slope, shift", "return round(slope, 2), round(shift, 2)"): "The numbers are rounded",
