@@ -518,6 +518,7 @@ def likely_12_2(probe: Probe) -> dict[str, Any]:
             ("The gradient is summed to one number. Each entry moves by its own.", lambda both: both[1].sum()),
             ("The gradient is averaged to one number. Each entry moves by its own.", lambda both: both[1].mean()),
             ("Only the sign of the gradient is used.", lambda both: np.sign(both[1])),
+            ("The gradient is divided by its norm. Use it as it is.", lambda both: both[1] / np.linalg.norm(both[1])),
         ):
             found[words] = moved(lr, momentum, slope)
         found["momentum is the factor of the gradient here. It is the factor of the old velocity."] = moved(
@@ -682,17 +683,23 @@ def likely_scores(scores: Array, labels: Array) -> dict[str, Any]:
             (own > 0).mean(),
         "This is the mean score of the correct classes. Count the rows in which it is the largest one.": own.mean(),
         "// drops the fraction, so the answer is 0 or 1. Use /.": int(right.sum()) // len(labels),
-        "This is the fraction of rows that are *wrong*.": 1 - right.mean(),
-        "The count is divided by the number of classes. Divide it by the number of rows.": right.sum() / scores.shape[1],
-        "The count is divided by the number of all scores. Divide it by the number of rows.": right.sum() / scores.size,
         "1 is added to the place of the largest score. Places and labels both count from 0.":
             (scores.argmax(axis=1) + 1 == labels).mean(),
         "1 is subtracted from the place of the largest score. Places and labels both count from 0.":
             (scores.argmax(axis=1) - 1 == labels).mean(),
+        "The differences of places and labels are averaged. Only equal ones are right: compare with ==.":
+            (scores.argmax(axis=1) - labels).mean(),
+        "This is the fraction of rows that are *wrong*.": 1 - right.mean(),
+        "The count is divided by the number of classes. Divide it by the number of rows.": right.sum() / scores.shape[1],
+        "The count is divided by the number of all scores. Divide it by the number of rows.": right.sum() / scores.size,
         "This looks at the first row only.": float(right[0]),
         "This tells for each row whether it is right. What fraction of them is?": right,
         "argmax runs down the columns. Each row needs its own: axis=1.": (down == labels).mean(),
         "This is True only if every row is right. What fraction of the rows is?": bool(right.all()),
+        "An accuracy is between 0 and 1. Count the rows that are right, and divide by the number of rows.":
+            lambda got: plain(got).ndim == 0 and not 0 <= float(plain(got)) <= 1,
+        "This is one truth value for all rows. Count the rows that are right, and divide by the number of rows.":
+            lambda got: isinstance(got, bool | np.bool_),
         "The signs of the scores are dropped by abs. The largest score counts.":
             (np.abs(scores).argmax(axis=1) == labels).mean(),
     }  # fmt: skip
@@ -752,6 +759,8 @@ def likely_splits(images: Array, labels: Array, seed: int) -> dict[str, Any]:
             lambda got: counted(got)[0] == cut and abs(counted(got)[2] - n + cut) == 1,
         "The two parts together do not hold each image once.": lambda got: counted(got)[0] + counted(got)[2] != n,
         "The first part is not four fifths of the images, rounded down.": lambda got: counted(got)[0] != cut,
+        "Some pixels are negative. Divide by 16, and subtract nothing.":
+            lambda got: parts(got)[0].size > 0 and parts(got)[0].min() < 0,
         "The pixels are divided by the wrong number. They run from 0 to 16 and have to run from 0 to 1.":
             lambda got: factor(got) > 0 and factor(got) != 1 and bool(
                 np.allclose(parts(got)[0], factor(got) * right[0], rtol=1e-9)),
@@ -907,7 +916,8 @@ def slipped_run(x: Array, labels: Array, batch: int, epochs: int, *, rows: str =
         return float(-logs[own, t].mean()), [dh.T @ a[own], dh.sum(0), dz.T @ np.maximum(h, 0)[own], dz.sum(0)]
 
     starts = list(range(0, len(x), 1 if rows == "every" else batch))
-    starts = {"few": [*range(len(x) // batch)], "within": [*range(batch)], "reversed": starts[::-1]}.get(rows, starts)
+    starts = {"few": [*range(len(x) // batch)], "within": [*range(batch)], "reversed": starts[::-1],
+              "from one": [*range(1, len(x), batch)]}.get(rows, starts)
     order = [(e, i) for e in range(epochs) for i in starts]
     for _, i in sorted(order, key=lambda each: each[1]) if loops == "batches first" else order:
         now = {"all": slice(None), "next labels": slice(i + 1, i + batch + 1), "short": slice(i, i + batch - 1),
@@ -982,6 +992,8 @@ def likely_runs(x: Array, labels: Array, batch: int, epochs: int) -> dict[str, A
             slipped_run(x, labels, batch, epochs, rows="few"),
         "The range ends at batch. It goes through all rows: range(0, len(x), batch).":
             slipped_run(x, labels, batch, epochs, rows="within"),
+        "The first row is left out: the range begins at 1. Rows count from 0.":
+            slipped_run(x, labels, batch, epochs, rows="from one"),
         "The batches are taken from the last to the first. They come in order.":
             slipped_run(x, labels, batch, epochs, rows="reversed"),
         "There is one epoch too many.": slipped_run(x, labels, batch, epochs + 1),
