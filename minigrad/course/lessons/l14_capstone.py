@@ -756,8 +756,10 @@ def likely_14_5(probe: Probe) -> dict[str, Any]:
     sums = np.exp(shift).sum(axis=1)
     loss = float((np.log(sums) - shift[rows, targets]).mean())
     if back:
-        return {words: [loss, gradient] for words, gradient in likely_gradients(z, targets, 5.0).items()} | {
-            NOT_RECORDED: lambda got: got[1] is None}  # fmt: skip
+        right = 5 * (np.exp(shift) / sums[:, None] - np.eye(z.shape[1])[targets]) / len(z)
+        likely = likely_gradients(z, targets, 5.0)
+        other = {words: g for words, g in likely.items() if np.shape(g) != z.shape or not np.allclose(g, right)}
+        return {words: [loss, g] for words, g in other.items()} | {NOT_RECORDED: lambda got: got[1] is None}
     return {words: other for words, other in losses.items() if not np.isclose(other, loss)} | {
         "The score of the correct class is taken from z, and the logarithm belongs to the shifted scores. Shift both.":
             (np.log(sums) - z[rows, targets]).mean(),
