@@ -2074,11 +2074,71 @@ MANY_PATHS = (
 WATCH = "t.versions != [p.version[0] for p in t.parents]"
 FREES = "        if not retain_graph:\n            t.rules = None\n"
 
+MATRICES = "lambda g, x, y: g @ y.T, lambda g, x, y: x.T @ g"
+likely_14_9 = by_variants(MINE, {
+    "The rules of the product do not use the upstream gradient.": [
+        ("lambda g, x, y: g * y, lambda g, x, y: g * x", "lambda g, x, y: y + 0 * g, lambda g, x, y: x + 0 * g")],
+    "The rules of the product have changed places: each multiplies by its own value, and not by the other one.": [
+        ("lambda g, x, y: g * y, lambda g, x, y: g * x", "lambda g, x, y: g * x, lambda g, x, y: g * y")],
+    "The second rule of the product multiplies by its own value. It needs the value of the first operand.": [
+        ("lambda g, x, y: g * y, lambda g, x, y: g * x", "lambda g, x, y: g * y, lambda g, x, y: g * y")],
+    "The first rule of the product multiplies by its own value. It needs the value of the second operand.": [
+        ("lambda g, x, y: g * y, lambda g, x, y: g * x", "lambda g, x, y: g * x, lambda g, x, y: g * x")],
+    "The rules of the product add the upstream gradient. It is a factor.": [
+        ("lambda g, x, y: g * y, lambda g, x, y: g * x", "lambda g, x, y: g + y, lambda g, x, y: g + x")],
+    "The second rule of a difference has no minus.": [
+        ("np.subtract, lambda g, x, y: g, lambda g, x, y: -g", "np.subtract, lambda g, x, y: g, lambda g, x, y: g"),
+        ("MyTensor.__rsub__ = lambda a, b: -a + b", "MyTensor.__rsub__ = lambda a, b: MyTensor(b) - a")],
+    "The rule for the denominator of a quotient has no minus.": [("-g * x / y**2", "g * x / y**2")],
+    "The rule for the denominator of a quotient forgets the numerator.": [("-g * x / y**2", "-g / y**2")],
+    "The rule for the denominator of a quotient divides by y. It divides by the square of y.": [
+        ("-g * x / y**2", "-g * x / y")],
+    "The rule for the numerator of a quotient multiplies by the denominator. It divides by it.": [
+        ("lambda g, x, y: g / y,", "lambda g, x, y: g * y,")],
+    "The factor n is missing in the rule of the power.": [("g * n * x ** (n - 1)", "g * x ** (n - 1)")],
+    "The exponent in the rule of the power is n. It is n - 1.": [("g * n * x ** (n - 1)", "g * n * x**n")],
+    "The rule of the power is that of a square, for every exponent.": [("g * n * x ** (n - 1)", "g * 2 * x")],
+    "`2.5 - x` computes x - 2.5: the operands of __rsub__ have changed places.": [
+        ("MyTensor.__rsub__ = lambda a, b: -a + b", "MyTensor.__rsub__ = lambda a, b: a - b")],
+    "`-x` is x itself.": [("np.negative, lambda g, x: -g", "np.positive, lambda g, x: g")],
+    "log is the logarithm to the base 10. The natural logarithm is needed, np.log.": [
+        ("np.log, lambda g, x: g / x", "np.log10, lambda g, x: g / x")],
+    "The rule of relu passes the gradient on everywhere. Which entries had no influence on the result?": [
+        ("g * (x > 0))", "g)")],
+    "The rule of relu passes the gradient on where x is negative. It is the reverse.": [("g * (x > 0))", "g * (x < 0))")],
+    "At exactly 0, your relu passes the gradient on. PyTorch has chosen the derivative 0 there.": [
+        ("g * (x > 0))", "g * (x >= 0))")],
+    "The rule of relu asks whether the *gradient* is positive. It depends on x.": [("g * (x > 0))", "g * (g > 0))")],
+    "The rule of relu does not use the upstream gradient.": [("g * (x > 0))", "1.0 * (x > 0))")],
+    "The rule for the right matrix gives zeros. Both matrices have a gradient.": [
+        (MATRICES, MATRICES.replace("x.T @ g", "0 * y"))],
+    "The rule for the left matrix gives zeros. Both matrices have a gradient.": [
+        (MATRICES, MATRICES.replace("g @ y.T", "0 * x"))],
+    "The mean is computed as a sum: it is not divided by the number of entries.": [("a.sum() / a.data.size", "a.sum()")],
+    "The rule of `sum` does not use the upstream gradient.": [
+        ("return np.broadcast_to(g, x.shape)", "return np.ones(x.shape)")],
+    "Of an operand that broadcasting stretched, only one contribution is used. All of them are added.": [
+        (" if n == 1), keepdims=True)", " if n == 1), keepdims=True) if g.shape == shape else g.ravel()[: int(np.prod(shape))]"
+         ".reshape(shape)")],
+    "Of an operand that broadcasting stretched, the largest contribution is used. All of them are added.": [
+        ("return g.sum(axis=tuple(i for", "return g.max(axis=tuple(i for")],
+    "Of an operand with fewer axes, the last axes are summed. Broadcasting adds axes in front.": [
+        ("g.sum(axis=tuple(range(g.ndim - len(shape))))", "g.sum(axis=tuple(range(len(shape) - g.ndim, 0)))")],
+    "No change in place is counted or noticed: a counter that add_ increases, and a comparison in backward, are missing.": [
+        ("        self.version[0] += 1\n", "")],
+    "A change through `y.detach()` changes y, and it is not counted as a change of y. Both need the same counter.": [
+        ("out.data, out.version = self.data, self.version", "out.data = self.data")],
+    "add_ does not change the array: is its result stored in `data`?": [
+        ("self.data += amount.data", "self.data + amount.data")],
+    "add_ subtracts the amount.": [("self.data += amount.data", "self.data -= amount.data")],
+})  # fmt: skip
+
 EXERCISE_14_9 = program(
     "14.9", MINE_NAMES,
     title="an engine from an empty file",
     why="Your engine meets every requirement, and you wrote all of it without a stub.",
-    minutes=90, points=2.0, seconds=2.0, prelude=NUMPY, probes=probes_14_9, free=True,
+    minutes=90, points=2.0, seconds=2.0, prelude=NUMPY, probes=probes_14_9, likely=likely_14_9,
+    free=True,
     wrong=[
         Wrong(mine(("upstream[parent] = upstream.get(parent, 0) + contribution", "upstream[parent] = contribution")), "M19",
               "Where two contributions meet, the second replaces the first. What does the chain rule do with several paths?",
