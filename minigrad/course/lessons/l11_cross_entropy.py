@@ -709,6 +709,7 @@ PREDICTION_11_1A = prediction(
 PREDICTION_11_2A = prediction(
     "11.2a", [0.7, -0.8, 0.1], points=0, atol=0.01,
     title="the gradient for three scores",
+    asks=("For which score does the loss fall when it grows, and how far is each probability from what it should be, 0 or 1?",),
     wrong=[
         Wrong([0.7, 0.2, 0.1], "", "These are the probabilities. The loss falls when the score of the correct class grows, "
               "so its derivative is negative."),

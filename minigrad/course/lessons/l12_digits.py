@@ -1164,6 +1164,7 @@ EXERCISE_12_4 = program(
 PREDICTION_12_0 = prediction(
     "12.0", 2410, points=0, rtol=1e-9,
     title="how many numbers training can change",
+    asks=("Count for each layer: one weight for each pair of an input and an output, and one bias for each output.",),
     wrong=[
         Wrong(2368, "", "64 * 32 + 32 * 10 counts the weights. What else does a layer own?"),
         Wrong(106, "", "This adds up the units. Each unit of a layer has one weight for each input."),
