@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..function import FunctionCtx
 from .wire import Failure
 
 __all__ = ["explained"]
@@ -348,7 +349,8 @@ def went_on(failure: Failure, program: str) -> str:
     return f"The check goes on with {what}, and that is {KINDS.get(found[1], f'a {found[1]}')}. {asks}"
 
 
-TYPES: dict[str, Any] = {"numpy.ndarray": np.ndarray, "list": list, "dict": dict, "str": str, "tuple": tuple}
+TYPES: dict[str, Any] = {"numpy.ndarray": np.ndarray, "list": list, "dict": dict, "str": str, "tuple": tuple,
+                         "FunctionCtx": FunctionCtx}  # fmt: skip
 OF_TENSORS = {
     "t": ".T", "unsqueeze": "[:, None]", "clone": ".copy()", "permute": "np.transpose", "mm": "@", "matmul": "@",
     "pow": "**", "relu": "np.maximum", "exp": "np.exp", "log": "np.log", "abs": "np.abs", "sqrt": "np.sqrt",

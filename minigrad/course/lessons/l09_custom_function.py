@@ -245,10 +245,11 @@ EXERCISE_9_1 = program(
               "forward has changed the numbers of x itself. The caller still needs x, so compute a new "
               "tensor.", alike="changes x", name="changes x in place"),
         Wrong(squares(root_rule, keep_out), "M43",
-              "You compute x from its square, and the root has lost the sign of x. Save x itself.",
+              "The derivative has lost the sign of x, as a root of x² or abs(x) does. Compute it with x itself.",
               name="root of the output"),
         Wrong(squares(square_rule, use=lambda Square, x: Square.apply(x.detach())), "M12",
-              "x is detached before the class is applied, so no gradient reaches it. apply takes the tensor as it is.",
+              "x or the result is detached, so no gradient reaches x. apply takes the tensor as it is, and its result is "
+              "returned as it is.",
               name="detached"),
         Wrong(squares(square_rule, use=starts_a_pass), "",
               "square starts a backward pass itself. It should only return the result: the caller computes on with it, and "
@@ -281,6 +282,10 @@ HYPOT = (
 )
 
 
+TWO_HYPOTS = (
+    "a, b = torch.tensor(a, requires_grad=True), torch.tensor(b, requires_grad=True)\n"
+    "(Hypot.apply(a, b) + Hypot.apply(b, a)).backward(torch.tensor(v))\n[a.grad, b.grad]"
+)
 TWO_SCALES = (
     "x, z = torch.tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)\n"
     "(Scale.apply(x, k) + Scale.apply(z, -3.0)).backward(torch.tensor(v))\n[x.grad, z.grad]"
@@ -305,6 +310,7 @@ def probes_9_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(HYPOT, a=np.array([0.0, -5.0]), b=np.array([2.0, 0.0]), v=np.array([3.0, 7.0])).expect(
         [np.array([0.0, -7.0]), np.array([3.0, 0.0])]
     )
+    yield run(TWO_HYPOTS, a=a, b=b, v=g).expect([2 * g * a / r, 2 * g * b / r])
     yield run(SCALE, x=x, k=0.0, v=v).expect(0 * v)
     yield run(SCALE, x=x, k=1.375, v=v).expect(1.375 * v)
     yield run(TWICE.format("Scale.apply(x, -0.75)"), x=x, v=v).expect(-1.5 * v)
@@ -317,6 +323,36 @@ def probes_9_2(rng: np.random.Generator) -> Iterator[Probe]:
 def steps_9_2(probe: Probe) -> dict[str, Any]:
     """The length, which forward has computed."""
     return {"r": np.hypot(probe.data["a"], probe.data["b"])} if "a" in probe.data else {}
+
+
+def likely_9_2(probe: Probe) -> dict[str, Any]:
+    """Gradients of Hypot with a likely mistake, by what to say about it."""
+    if probe.code != HYPOT:
+        return {}
+    a, b, v = (probe.data[name] for name in "abv")
+    r, found = np.hypot(a, b), {}
+    with np.errstate(all="ignore"):
+        for end, d in (("", np.where(r == 0, 1.0, r)), (" And at (0, 0) you divide by 0.", r)):
+            for words, one, other in (
+                ("Each gradient of Hypot has both a and b above the line. Only one of them is moved at a time.", a + b, a + b),
+                ("a and b are squared above the line. Their derivatives under the root are 2a and 2b.", a * a, b * b),
+                ("The gradients of a and b are swapped.", b, a), ("You divide by r twice.", a / d, b / d),
+                ("Above the line, a and b are missing. The chain rule gives a factor 2a or 2b.", 1 + 0 * a, 1 + 0 * b),
+                ("The factor 2 of 2a and 2b, and the 1/2 of the root, do not cancel here.", 2 * a, 2 * b),
+                ("The factor 2 of 2a and 2b, and the 1/2 of the root, do not cancel here.", a / 2, b / 2),
+            ):
+                found[words + end] = [v * one / d, v * other / d]
+            found["g is not used, and the upstream gradient is a factor of each rule." + end] = [a / d, b / d]
+        for words, one, other in (
+            ("Hypot.backward passes g on. What is the derivative of a square root?", v, v),
+            ("Hypot.backward multiplies by r, the result. What is the derivative of a square root?", v * r, v * r),
+            ("These are the derivatives of a * a + b * b, without the root.", 2 * a * v, 2 * b * v),
+            ("The divisor is r, and not the sum of a and b.", v * a / (a + b), v * b / (a + b)),
+            ("The divisor is r, and not the other input.", v * a / b, v * b / a),
+        ):
+            found[words] = [one, other]
+            found[words + " The zeros are replaced."] = [np.where(np.isfinite(each), each, 0.0) for each in (one, other)]
+    return found
 
 
 def scale_forward(ctx: Any, x: Any, k: Any) -> Any:
@@ -389,6 +425,12 @@ def hypot_one_at_zero(ctx: Any, g: Any) -> Any:
     return tuple(torch.where(r > 0, each, torch.ones_like(g)) for each in hypot_rule(ctx, g))
 
 
+def hypot_in_place(ctx: Any, g: Any) -> Any:
+    a, b, r = ctx.saved_tensors
+    g /= r + (r == 0)
+    return g * a, g * b
+
+
 def hypot_masked(ctx: Any, g: Any) -> Any:
     a, b, r = ctx.saved_tensors
     direction = torch.where(r > 0, g / (r + (r == 0)), torch.zeros_like(g))
@@ -439,6 +481,7 @@ EXERCISE_9_2 = program(
     prelude=ENGINE, without=BY_HAND,
     probes=probes_9_2,
     steps=steps_9_2,
+    likely=likely_9_2,
     wrong=[
         Wrong(two_inputs(scale=lambda ctx, g: g * ctx.k), "M32",
               "Scale.backward returns one value, but forward took x and k. k is a plain number. What do you "
@@ -491,6 +534,7 @@ EXERCISE_9_2 = program(
               "Your quotient is upside down. Where a is much smaller than b, the length hardly changes with a, so the gradient "
               "of a is small there.",
               name="upside down"),
+        Wrong(two_inputs(hypot=hypot_in_place), "M15", IN_PLACE, name="in place"),
         Wrong(two_inputs(hypot=hypot_one_at_zero), "M35",
               "Where both inputs are 0, your gradient is 1. The task asks for 0 there.", name="one at zero"),
         Wrong(two_inputs(hypot=hypot_shut_by_a_zero), "M35",
@@ -748,6 +792,22 @@ def probes_9_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TWICE.format("RoundThrough.apply(Reverse.apply(x, 0.25))"), x=x, v=v).expect(-0.5 * v)
 
 
+def likely_9_4(probe: Probe) -> dict[str, Any]:
+    """Values and gradients with a likely mistake, by what to say about it."""
+    x, k, v = (probe.data.get(name, 0.0) for name in "xkv")
+    if probe.code.startswith("RoundThrough.apply(torch.tensor"):
+        return {
+            "RoundThrough rounds up, but 0.2 should become 0.": np.ceil(x), "0.2 becomes 1 here.": np.floor(x) + 1,
+            "0.5 is added, and nothing is cut off after it.": x + 0.5, "The sign is lost.": np.abs(np.round(x)),
+        }  # fmt: skip
+    if probe.code == REVERSE:
+        return {
+            "** is a power. The upstream gradient is multiplied by -k.": v**-k,
+            "Reverse uses the numbers of x, where the upstream gradient belongs.": -k * x,
+        }
+    return {}
+
+
 def rounds(ctx: Any, x: Any) -> Any:
     return torch.round(x)
 
@@ -820,6 +880,7 @@ EXERCISE_9_4 = program(
     minutes=8,
     prelude=ENGINE, without=BY_HAND,
     probes=probes_9_4,
+    likely=likely_9_4,
     wrong=[
         Wrong(liars(backward=lambda ctx, g: g * 0), "M23",
               "RoundThrough returns zeros, the true derivative of rounding. Nothing before it would ever "
@@ -858,6 +919,8 @@ EXERCISE_9_4 = program(
         Wrong(liars(forward=keeps_and_rounds, backward=ramp), "",
               "RoundThrough passes g on only near 0, as the lesson's Switch does. The task asks for g without a change.",
               name="the lesson's ramp"),
+        Wrong(liars(backward2=lambda ctx, g: (g, None)), "M30",
+              "Reverse.backward passes g on unchanged. Which factor belongs to it?", name="nothing reversed"),
         Wrong(liars(forward2=lambda ctx, x, k: -x, backward2=lambda ctx, g: (g, None)), "",
               "Reverse changes the sign of the numbers, and not that of the gradient. It should be the other way round.",
               name="the wrong way round"),
@@ -1137,8 +1200,8 @@ EXERCISE_9_5 = program(
               "Your check refuses a right rule. In float32, the difference of two nearly equal numbers has "
               "few correct digits. Use float64.", name="float32"),
         Wrong(checker(h=1e-13), "M44",
-              "Your check refuses a right rule. With so small a step, you measure mostly rounding errors. "
-              "Which step was best in lesson 01?", name="tiny step"),
+              "Your check refuses right rules. What you measure has rounding errors, and the smaller the step, the larger "
+              "they are. Is your step too small, or your tolerance?", name="tiny step"),
         Wrong(checker(compare="sum"), "M28",
               "You compare only the sums. A rule with wrong entries passes if its total is right.", name="sums"),
         Wrong(checker(compare="first"), "",

@@ -69,6 +69,41 @@ def maximum_rule(a: Any, b: Any, g: Any) -> Any:
     return first, g - first
 
 
+def likely_10_1(probe: Probe) -> dict[str, Any]:
+    """Gradients with a likely mistake, by what to say about it."""
+    given = [np.asarray(each, dtype=float) for each in probe.args or list(probe.data.values())]
+    if len(given) == 2:
+        x, g = given
+        return {
+            "sign(x) is -1 where x is negative. There, the derivative of relu is 0.": g * np.sign(x),
+            "Where x is not positive, relu_vjp gives x. It should give 0 there.": np.where(x > 0, g, x),
+            "Where x is not positive, relu_vjp gives -g. It should give 0 there.": np.where(x > 0, g, -g),
+            "relu_vjp multiplies g by the value of relu. The derivative of relu is 0 or 1.": g * np.maximum(x, 0),
+            "relu_vjp multiplies g by x. The derivative of relu is 0 or 1.": g * x,
+            "np.clip and np.minimum change the numbers of g. An entry of g passes as it is, or is replaced by 0.":
+                np.clip(g, 0, x),
+            "The mask is the wrong way round: g passes where x is negative.": g * (x < 0),
+        }  # fmt: skip
+    a, b, g = given
+    weights = {
+        "half of g in every entry": (np.full_like(g, 0.5), np.full_like(g, 0.5)),
+        "half of g where it is the larger one as well: only a tie is divided": (0.5 * (a >= b), 0.5 * (b >= a)),
+        "what belongs to the minimum": ((a < b) + 0.5 * (a == b), (b < a) + 0.5 * (a == b)),
+        "g where it is larger than g: a and b are compared with each other": (1.0 * (a > g), 1.0 * (b > g)),
+        "g in every entry": (np.ones_like(g), np.ones_like(g)),
+    }
+    larger = np.maximum(a, b)
+    found = {f"Each of a and b gets {words}.": (g * one, g * other) for words, (one, other) in weights.items()}
+    right = branches("maximum_vjp", a, b, g)
+    return found | {
+        "maximum_vjp multiplies g by the larger numbers. Their derivatives are 1, and 0 for the smaller ones.":
+            (g * larger, g * larger),
+        "The gradients are multiplied by the values of a and b. The derivatives are 0 and 1.": (right[0] * a, right[1] * b),
+        "The second gradient is that of a once more.": (right[0], right[0]),
+        "The second gradient has the wrong sign.": (right[0], -right[1]),
+    }  # fmt: skip
+
+
 def kinks(relu: Callable[..., Any] = relu_rule, maximum: Callable[..., Any] = maximum_rule) -> dict[str, Any]:
     return {"relu_vjp": relu, "maximum_vjp": maximum}
 
@@ -80,6 +115,7 @@ EXERCISE_10_1 = function(
     minutes=8,
     oracle=branches,
     probes=probes_10_1,
+    likely=likely_10_1,
     prelude=ENGINE_OFF,
     wrong=[
         Wrong(kinks(relu=lambda x, g: np.where(g > 0, g, 0)), "M35", "relu_vjp passes on the positive entries of "
@@ -165,6 +201,28 @@ def probes_10_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield unaided("tanh_vjp", 0.75 * g[:1], t=np.array([0.5]), g=g[:1])
 
 
+def likely_10_2(probe: Probe) -> dict[str, Any]:
+    """Gradients with a likely mistake, by what to say about it."""
+    y, g = (np.asarray(each, dtype=float) for each in probe.args or list(probe.data.values()))
+    again = " is the derivative of the derivative. What the task asks for comes before it."
+    if probe.name == "sigmoid_vjp" or "sigmoid_vjp" in probe.code:
+        return {
+            "1 - 2s" + again: g * (1 - 2 * y), "(1 - s)**2 lacks one factor s, and has one 1 - s too many.": g * (1 - y) ** 2,
+            "Not every entry is at the steepest place: 1/4 is right only where s is 1/2.": g / 4,
+            "The upstream gradient is a factor, and not a divisor.": y * (1 - y) / g,
+            "1 - s**2 is the rule of tanh.": g * (1 - y**2), "The factor 1 - s is missing, and g is used twice.": g * g * y,
+        }  # fmt: skip
+    return {
+        "-2t" + again: -2 * g * y, "1 / (1 + t**2) is the derivative of arctan.": g / (1 + y**2),
+        "1 - t is not small where t is near -1, and tanh is flat there.": g * (1 - y),
+        "(1 - t)**2 is not small where t is near -1, and tanh is flat there. Where does the square belong?": g * (1 - y) ** 2,
+        "1 - 2t: the square of t is no product with 2.": g * (1 - 2 * y), "The derivative is 1 only where t is 0.": g,
+        "The upstream gradient is a factor, and not a divisor.": (1 - y**2) / g,
+        "This is a quarter of the right gradient: the rule of a sigmoid at another point, without its inner derivative.":
+            g * (1 - y**2) / 4,
+    }  # fmt: skip
+
+
 def through(f: Callable[..., Any], x: Any, g: Any) -> Any:
     at = torch.tensor(x, requires_grad=True)
     f(at).backward(torch.tensor(g))
@@ -196,6 +254,7 @@ EXERCISE_10_2 = function(
     minutes=6,
     oracle=by_cosh,
     probes=probes_10_2,
+    likely=likely_10_2,
     steps=steps_10_2,
     prelude=ENGINE_OFF,
     rtol=1e-8,
@@ -351,9 +410,10 @@ ACTS: dict[str, Step] = {
     "with minimum where maximum belongs": lambda Z: np.minimum(Z, 0),
 }  # fmt: skip
 TOPS: dict[str, Step] = {"": lambda P: P, "with an activation on the output as well": lambda P: np.maximum(P, 0)}
-BIASES = {"": 1, "without {}": 0, "with {} subtracted": -1}
+BIASES = {"": 1, "without {}": 0, "with {} subtracted": -1, "with {} added twice": 2}
 MEANS: dict[str, Step] = {
-    "": lambda E: (E**2).mean(), "with a sum where the mean belongs": lambda E: (E**2).sum(),
+    "": lambda E: (E**2).mean(), "with a norm, the root of the sum of the squares": lambda E: np.sqrt((E**2).sum()),
+    "with a sum where the mean belongs": lambda E: (E**2).sum(),
     "with a factor 1/2": lambda E: (E**2).mean() / 2, "with a square root": lambda E: np.sqrt((E**2).mean()),
     "with a sum over the outputs and a mean over the examples": lambda E: (E**2).sum() / len(E),
     "with absolute values where squares belong": lambda E: np.abs(E).mean(), "without the squares": np.mean,
@@ -380,7 +440,9 @@ GATES: dict[str, Step] = {
     "with a mask that is open at 0": lambda d, Z: d * (Z >= 0), "with the mask the wrong way round": lambda d, Z: d * (Z < 0),
     "with the derivative of tanh, 1 - H**2": lambda d, Z: d * (1 - np.maximum(Z, 0) ** 2),
     "with the derivative of tanh": lambda d, Z: d * (1 - np.tanh(Z) ** 2),
-    "with Z where the derivative of relu belongs": lambda d, Z: d * Z,
+    "with Z where the derivative of relu belongs": lambda d, Z: d * Z, "with sign(Z) for the mask": lambda d, Z: d * np.sign(Z),
+    "with Z where the gradient should be 0": lambda d, Z: np.where(Z > 0, d, Z),
+    "with H where dH belongs": lambda d, Z: np.maximum(Z, 0), "with the mask alone, without dH": lambda d, Z: 1.0 * (Z > 0),
     "with the derivative of a sigmoid, H * (1 - H)": lambda d, Z: d * np.maximum(Z, 0) * (1 - np.maximum(Z, 0)),
 }  # fmt: skip
 PARTS = ("loss", "dW1", "db1", "dW2", "db2")
@@ -399,6 +461,12 @@ def likely_10_3(probe: Probe) -> dict[str, Any]:
     dH = dP @ W2.T
     dZ = dH * (Z > 0)
     tests: dict[str, Any] = {}
+    for i, j in itertools.permutations(range(5), 2):
+
+        def moved(got: Any, i: int = i, j: int = j) -> bool:
+            return len(got) == 5 and close(got[i], right[j]) and not close(right[i], right[j])
+
+        tests[f"What you return as {PARTS[i]} is {PARTS[j]}."] = moved
 
     def put(part: int, words: Sequence[str], value: Any) -> None:
         """One more test, where this value (or what computes it) is another one than the right one."""
@@ -418,8 +486,18 @@ def likely_10_3(probe: Probe) -> dict[str, Any]:
         return mean(top(act(X @ W1 + first * b1) @ W2 + second * b2) - t)
 
     for act, first, second, top, mean in itertools.product(ACTS, BIASES, BIASES, TOPS, MEANS):
+        if sum(map(bool, (act, first, second, top, mean))) > 2:
+            continue
         put(0, (act, first.format("b1"), second.format("b2"), top, mean),
             functools.partial(loss, ACTS[act], BIASES[first], BIASES[second], TOPS[top], MEANS[mean]))  # fmt: skip
+    wet = np.maximum(X, 0) @ W1 + b1
+    for act, words in ((wet, "with relu of X where relu of Z belongs"), (np.maximum(wet, 0), "with relu of X as well")):
+        put(0, [words], ((act @ W2 + b2 - t) ** 2).mean())
+    P = E + t
+    for words, value in {"P - t**2": P - t**2, "(P - t**2)**2": (P - t**2) ** 2, "(P + t)**2": (P + t) ** 2}.items():
+        put(0, [f"from {words}"], value.mean())
+    for words, value in {"P + t": P + t, "P": P, "-t": -t, "P - t**2": P - t**2}.items():
+        put(4, [f"from {words} where P - t belongs"], (2 * value / E.size).sum(axis=0))
     for error, sign, add in itertools.product(ERRORS, SIGNS, SUMS):
         put(4, (error, sign, add), SUMS[add](SIGNS[sign] * ERRORS[error](E)))
     put(4, ["with X.size for P.size"], db2 * E.size / X.size)
