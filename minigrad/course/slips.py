@@ -87,6 +87,8 @@ def slips(function: types.FunctionType) -> Iterator[Slip]:
         own.decorator_list = []
     for kind, node, piece in remarks(own):
         yield Slip(kind, (start + getattr(node, "lineno", 1) - 1,), piece, function.__code__)
+    if compiled(tree, [], function) is None:
+        return  # it uses names of a function around it: no change of it alone can run
     edits = list(edits_of(own))
     groups = [*([edit] for edit in edits), *together(edits), *of_texts(own)]
     for group in sorted(groups, key=likely):
