@@ -2114,6 +2114,11 @@ likely_14_9 = by_variants(MINE, {
         (MATRICES, MATRICES.replace("x.T @ g", "0 * y"))],
     "The rule for the left matrix gives zeros. Both matrices have a gradient.": [
         (MATRICES, MATRICES.replace("g @ y.T", "0 * x"))],
+    "The two rules of the quotient have changed places.": [
+        ("lambda g, x, y: g / y, lambda g, x, y: -g * x / y**2", "lambda g, x, y: -g * x / y**2, lambda g, x, y: g / y")],
+    "The rule of `sum` divides by the number of entries. That is the rule of a mean.": [
+        ("return np.broadcast_to(g, x.shape)", "return np.broadcast_to(g / x.size, x.shape)"),
+        ("a.sum() / a.data.size", "my_apply(\"mean\", np.mean, (lambda g, x: np.full(x.shape, g / x.size),), a)")],
     "The mean is computed as a sum: it is not divided by the number of entries.": [("a.sum() / a.data.size", "a.sum()")],
     "The rule of `sum` does not use the upstream gradient.": [
         ("return np.broadcast_to(g, x.shape)", "return np.ones(x.shape)")],
