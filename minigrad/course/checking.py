@@ -22,8 +22,9 @@ from .card import Card, heading, hush_blanks, in_notebook, named, verdict_card
 from .card import show as show_card
 from .child import examine
 from .exercise import EDITION, Exercise
+from .shown import shown_answer
 from .student import Local
-from .verdict import Verdict, judge, shown_answer
+from .verdict import Verdict, judge
 
 __all__ = ["NotPassed", "check", "examine", "hint", "ladder", "predict", "progress", "progress_card"]
 

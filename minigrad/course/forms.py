@@ -14,7 +14,7 @@ import numpy as np
 
 from . import lessons, notebooks, wire
 from .exercise import Exercise
-from .verdict import kind_of, option, plain_value
+from .plain import kind_of, option, plain_value
 
 __all__ = ["asked", "question", "slip", "what_next"]
 

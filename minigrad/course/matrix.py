@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import lessons
+from .comparing import outcomes, same
 from .exercise import Before, Exercise, Wrong
 from .student import Local
-from .verdict import Verdict, judge, outcomes, same
+from .verdict import Verdict, judge
 
 __all__ = ["Matrix", "blank_answer", "prove"]
 

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 
 from minigrad.course import lessons
+from minigrad.course.comparing import same, trouble
+from minigrad.course.diagnosis import observation
 from minigrad.course.exercise import Exercise, Outside, Probe, Raises
 from minigrad.course.grading import package, reader, report
 from minigrad.course.grading.grader import seed_of
 from minigrad.course.grading.plan import Plan
-from minigrad.course.verdict import observation, same, trouble
 from minigrad.course.wire import Failure, Tensor
 from tests.grading.classroom import grader, notebook
 

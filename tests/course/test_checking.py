@@ -616,7 +616,7 @@ def test_every_question_says_what_it_takes_and_nothing_else():
 
 
 def test_an_error_about_the_kind_of_a_value_does_not_tell_the_value():
-    from minigrad.course.verdict import sort_of
+    from minigrad.course.shown import sort_of
 
     assert [sort_of(truth) for truth in (False, "error", [None, 2])] == ["True or False", "a string", "a list"]
 

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from minigrad.course import lessons, notebooks
+from minigrad.course.comparing import same
+from minigrad.course.shown import shown_call
 from minigrad.course.student import Local
-from minigrad.course.verdict import judge, same, shown_call
+from minigrad.course.verdict import judge
 from tests.course.test_mutants import limited, namespace
 
 LOSS = """

@@ -10,6 +10,7 @@ import pytest
 
 import minigrad
 from minigrad.course import lessons, shrinking
+from minigrad.course.comparing import ODD, difference
 from minigrad.course.exercise import (
     Before,
     Raises,
@@ -25,8 +26,10 @@ from minigrad.course.exercise import (
     value,
 )
 from minigrad.course.raised import explained
+from minigrad.course.shown import shown_call, spelled, typed
+from minigrad.course.shrinking import simpler
 from minigrad.course.student import Local
-from minigrad.course.verdict import ODD, Verdict, difference, judge, shown_call, simpler, spelled, typed
+from minigrad.course.verdict import Verdict, judge
 from minigrad.course.wire import Failure, Tensor
 
 A = np.array([[1.5, 2.5, -3.0], [0.5, 4.0, 2.0]])

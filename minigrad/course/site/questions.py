@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad.course import forms, misconceptions
+from minigrad.course.diagnosis import feedback
 from minigrad.course.exercise import Exercise
-from minigrad.course.verdict import feedback
 
 __all__ = ["question"]
 
