@@ -77,7 +77,8 @@ class Explaining(Searching):
         if slips:
             steps = len(re.findall(r" [-+*/@] ", seen)) + (", where right" in seen)
             plain = seen.startswith("Each time, ") and steps < 3 and not re.search(r"[.]max|\[0\]| is \d+[.]$", seen)
-            more = [line for line in (about, error, seen if plain else "") if line]
+            at_shapes = error.startswith("Compare the shapes")  # which do not fit because of the slip
+            more = [line for line in (about, "" if at_shapes else error, seen if plain else "") if line]
             return slips + more[:1] if len(slips) == 1 else slips
         formulas = "Each time|The (sum|mean) over|The blocks|One of these"
         known = re.compile(f"{formulas}|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")

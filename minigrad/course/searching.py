@@ -343,6 +343,7 @@ SLIPS = {
     "operator": "The operator in {} is another one. Which?",
     "brackets": "In {}, what does Python compute first? Where do brackets belong?",
     "order": "In {}, two things have changed places.",
+    "lines": "In {}, two things have changed places.",
     "piece": "What belongs in the place of {}?",
     "exchange": "{} have changed places.",
     "condition": "Is {} to be true here, or false?",

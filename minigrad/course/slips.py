@@ -194,7 +194,7 @@ def written(node: ast.AST) -> str:
 # --- the edits, by what they change -------------------------------------------------------------------------
 
 ORDER = ("return", "call", "assign", "stored", "accumulate", "line", "place", "sign", "exchange", "number", "condition",
-         "spare", "operator", "brackets", "order", "too much", "piece", "factor", "term", "around")  # fmt: skip
+         "spare", "operator", "brackets", "order", "lines", "too much", "piece", "factor", "term", "around")  # fmt: skip
 
 
 def edits_of(own: ast.FunctionDef | ast.Lambda) -> Iterator[Edit]:
@@ -467,7 +467,7 @@ def of_lines(owner: ast.AST, field: str, lines: list[Any]) -> Iterator[Edit]:
             turned: list[Any] = [copy.copy(line), copy.copy(after[0])]
             turned[0].value, turned[1].value = after[0].value, line.value
             both = ast.copy_location(ast.Name(f"{written(line)} and {written(after[0])}"), line)
-            yield instead("order", [*before, *turned, *after[1:]], both)
+            yield instead("lines", [*before, *turned, *after[1:]], both)
         if after and not isinstance(line, ast.Return | ast.FunctionDef):
             yield instead("place", [*before, after[0], line, *after[1:]], line)
         if isinstance(line, BLOCKS):

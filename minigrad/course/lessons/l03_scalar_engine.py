@@ -1635,7 +1635,7 @@ EXERCISE_3_6 = program(
         Wrong(stepping(never_clears), "M01", "The first step is right, but the gradients are still there. "
               "What will the next backward pass do with them?"),
         Wrong(stepping(clears_first), "", "No parameter has moved, and the gradients are 0. Is each "
-              "gradient used before it is set to 0?"),
+              "gradient used before it is set to 0, and does the new number go into p.data?"),
         Wrong(stepping(no_rate), "", "Each parameter moved by its whole gradient. Where does the learning rate "
               "enter?"),
         Wrong(stepping(only_the_sign), "", "Every parameter moved by the same amount. A large derivative "

@@ -538,8 +538,8 @@ EXERCISE_7_4 = function(
               "connects x[k] with y[j]. Which of the two indices counts the rows?", name="outer turned"),
         Wrong(pair_of(batch_summed, transpose_of_a_vector), "M29", "x and g have one axis each, so their product is a dot "
               "product, also with .T. Which function makes a matrix from two vectors?", name="T of a vector"),
-        Wrong(pair_of(batch_summed, vector_without_transpose), "M29", "In vector_backward, you multiplied g by W without a "
-              "transpose. x[k] was multiplied by the numbers in row k of W. Which product uses the rows of W?",
+        Wrong(pair_of(batch_summed, vector_without_transpose), "M29", "In vector_backward, your gradient of x multiplies g by "
+              "the columns of W. x[k] was multiplied by the numbers in row k of W. Which product uses the rows of W?",
               name="vector without transpose"),
         Wrong(pair_of(lambda G, X, W: (G @ W.T, (X.reshape(len(X), X.shape[2], -1) @ G).sum(axis=0)), vector_outer), "M42",
               RESHAPED, name="reshape", alike="reshape"),
