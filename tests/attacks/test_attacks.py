@@ -77,8 +77,7 @@ def left_running(level: str) -> list[str]:
 WATCHED = [Path(p) for p in ("/tmp", "/var/tmp", "/dev/shm", "/run", "/", str(Path.home())) if Path(p).is_dir()]
 
 
-QUICK = ("an object that equals everything", "reads its caller", "reads the tests", "imports the oracles", "system calls",
-         "answers in the worker's place")  # fmt: skip
+QUICK = ("reads the tests", "imports the oracles", "system calls", "answers in the worker's place")
 
 
 @pytest.mark.parametrize("level", BOUNDARIES)

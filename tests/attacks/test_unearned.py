@@ -246,6 +246,7 @@ def my_gradcheck(f, rule, x):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cell", "exercise"), [(COLUMN_AND_ROW, "12.1"), (MULTIPLIES, "9.5")])
 def test_the_judge_makes_nothing_large_of_what_is_small(cell: str, exercise: str) -> None:
     """What is looked at or computed on our side is a column times a row, or a number times a text: gigabytes."""

@@ -118,7 +118,10 @@ ACCIDENTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ACCIDENTS)
+NEVER = "one cell never ends"  # and is waited for
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == NEVER else n for n in ACCIDENTS])
 def test_an_honest_accident_costs_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("minigrad.course.grading.grader.CELLS_SECONDS", 1.0)
     result = grade(notebook(*ACCIDENTS[name]))
