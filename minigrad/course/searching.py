@@ -117,7 +117,9 @@ class Searching:
             if said and not values and exercise.kind == "program":
                 continue  # what a test sees may follow from what is said already
             given = {i: as_numbers(self.answers[i]) for i in values}
-            nonzero = any(numbers is not None and numbers.any() for numbers in given.values())
+            came = [self.answers[i] for i in values]  # an answer of several arrays is looked at one by one
+            each = [part for one in came for part in (one if isinstance(one, list | tuple) else [one])]
+            nonzero = any(numbers is not None and numbers.any() for numbers in map(as_numbers, each))
             other = any(numbers is not None and numbers.shape != shape_of(self.truths[i]) for i, numbers in given.items())
             exact = any(n is not None and n.size == 1 and unusual(float(n.item())) for n in given.values())
             if not values or other or exact or evidence(exercise, self.probes, self.answers, values, zeros=nonzero) > 1:

@@ -6,7 +6,9 @@ a central difference is exact up to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,15 @@ def slopes(f: Callable[[Array], Any], at: Array) -> Array:
         nudge[index] = 0.5
         out[index] = f(at + nudge) - f(at - nudge)
     return out
+
+
+def at_most_two(*tables: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """One key of each table, where at most two are not the first one, "", which is right; the words of these two first."""
+    for n in (1, 2):
+        for places in itertools.combinations(range(len(tables)), n):
+            for chosen in itertools.product(*(list(tables[i])[1:] for i in places)):
+                given = dict(zip(places, chosen, strict=True))
+                yield " and ".join(chosen), tuple(given.get(i, "") for i in range(len(tables)))
 
 
 # --- 8.1 the loss, forward and backward ----------------------------------------------------------------
@@ -168,6 +179,80 @@ def steps_8_1(probe: Probe) -> dict[str, Any]:
     return {"(p - t)": np.asarray(p) - np.asarray(t)}
 
 
+Step = Callable[..., Any]
+SQUARES: dict[str, Step] = {
+    "": lambda p, t: (p - t) ** 2, "from p**2 - t**2, where (p - t)**2 belongs": lambda p, t: p**2 - t**2,
+    "from p + t": lambda p, t: (p + t) ** 2, "from p alone": lambda p, t: p**2, "from t alone": lambda p, t: t**2,
+    "from p * t": lambda p, t: p * t, "without a square": lambda p, t: p - t,
+    "from t - p, without a square": lambda p, t: t - p,
+    "with abs in the place of the square": lambda p, t: np.abs(p - t), "with a third power": lambda p, t: (p - t) ** 3,
+    "with a fourth power": lambda p, t: (p - t) ** 4, "with 2 * (p - t) for the square": lambda p, t: 2 * (p - t),
+}  # fmt: skip
+MEANS: dict[str, Step] = {
+    "": np.mean, "with a sum where the mean belongs": np.sum, "with the median for the mean": np.median,
+    "with the largest for the mean": np.max, "with half of the mean": lambda s: np.mean(s) / 2, "without a mean": lambda s: s,
+    "with a mean over each column": lambda s: np.mean(s, axis=0), "with a mean over each row": lambda s: np.mean(s, axis=-1),
+    "with a division by the number of rows": lambda s: np.sum(s) / len(s),
+    "with a root at the end": lambda s: np.sqrt(np.mean(s)),
+    "with a division by one less than the number of elements": lambda s: np.sum(s) / (np.size(s) - 1),
+}  # fmt: skip
+ERRORS: dict[str, Step] = {
+    "": lambda p, t: p - t, "with t - p for p - t": lambda p, t: t - p,
+    "from the loss, a single number, where the error p - t of each element belongs": lambda p, t: np.mean((p - t) ** 2),
+    "from the squares of the errors": lambda p, t: (p - t) ** 2, "from abs(p - t)": lambda p, t: np.abs(p - t),
+    "from the sign of p - t": lambda p, t: np.sign(p - t), "from p + t": lambda p, t: p + t, "from p alone": lambda p, t: p,
+    "from t alone": lambda p, t: t, "without the error p - t": lambda p, t: np.ones_like(p), "from p * t": lambda p, t: p * t,
+    "from p**2 - t**2": lambda p, t: p**2 - t**2,
+    "from all errors added up, where each element has its own": lambda p, t: np.sum(p - t),
+    "from p - t**2": lambda p, t: p - t**2,
+}  # fmt: skip
+TWOS = {"": 2.0, "without the 2 of the square": 1.0, "with 1/2 for the 2 of the square": 0.5, "with a 2 too many": 4.0}
+UPSTREAM: dict[str, Step] = {
+    "": lambda g, d: g * d, "without g": lambda g, d: d, "with g added, where it is a factor": lambda g, d: g + d,
+    "with g as a factor twice": lambda g, d: g * g * d, "with g as a divisor, where it is a factor": lambda g, d: d / g,
+}  # fmt: skip
+DIVISORS: dict[str, Step] = {
+    "": np.size, "without the division of the mean": lambda p: 1, "with a division by the number of rows": len,
+    "with a division by the length of the last axis": lambda p: p.shape[-1],
+    "with the division of the mean twice": lambda p: np.size(p) ** 2,
+    "with a product with the number of elements, where a division belongs": lambda p: 1 / np.size(p),
+}  # fmt: skip
+TARGETS: dict[str, Step] = {
+    "": lambda d, g: -d, "with the same sign": lambda d, g: d, "times 2": lambda d, g: -2 * d, "times 1/2": lambda d, g: -d / 2,
+    "without g": lambda d, g: -d / g, "as 1 minus that of p": lambda d, g: 1 - d, "as g minus that of p": lambda d, g: g - d,
+}  # fmt: skip
+
+
+def likely_8_1(probe: Probe) -> dict[str, Any]:
+    """Losses and gradients with at most two mistakes, by what to say about them."""
+    *given, p, t = (np.asarray(each, dtype=float) for each in probe.args or list(probe.data.values()))
+    found: dict[str, Any] = {}
+    with np.errstate(all="ignore"):
+        if not given:
+            found["Your loss is the square of the mean error. Each error is squared before the mean."] = np.mean(p - t) ** 2
+            for words, (square, mean) in at_most_two(SQUARES, MEANS):
+                if p.ndim:
+                    found[f"Your loss is computed {words}."] = MEANS[mean](SQUARES[square](p, t))
+            return found
+        (g,) = given
+        right = 2 * g * (p - t) / p.size
+        zero = "zero. When the target grows, the error p - t changes as well. In which direction?"
+        found[f"Your gradient of t is {zero}"] = (right, 0 * p)
+        found["Your gradient of p is computed from p alone, and that of t from t alone. Both are made of the error p - t."] = (
+            2 * g * p / p.size, -2 * g * t / p.size)  # fmt: skip
+        for words, make in TARGETS.items():
+            if words:
+                found[f"Your gradient of t is the opposite of that of p, but {words}."] = (right, make(right, g))
+        for words, (two, divisor, error, up) in at_most_two(TWOS, DIVISORS, ERRORS, UPSTREAM):
+            if p.ndim:
+                d = TWOS[two] * ERRORS[error](p, t) / DIVISORS[divisor](p)
+                of_p, of_t = UPSTREAM[up](g, d), UPSTREAM[up](g, -d)
+                for end, second in {"": -of_p, " That of t as well.": of_t, " And that of t has the same sign.": of_p,
+                                    f" And that of t is {zero}": 0 * p, " That of t is right.": -right}.items():  # fmt: skip
+                    found.setdefault(f"Your gradient of p is computed {words}.{end}", (of_p, second))
+    return found
+
+
 EXERCISE_8_1 = function(
     "8.1", ("mse", "mse_backward"),
     why="The square gives 2(p − t), the mean divides by the number of elements, and the target gets the opposite sign.",
@@ -176,6 +261,7 @@ EXERCISE_8_1 = function(
     oracle=mse_measured,
     probes=probes_8_1,
     steps=steps_8_1,
+    likely=likely_8_1,
     prelude=ENGINE_OFF,
     wrong=[
         Wrong(both(times(lambda g, p: g / p.size)), "M30", "Your gradients are half as large as they should be. When an "
@@ -304,6 +390,24 @@ SQUARE = (
     "axis less than the other?"
 )
 
+def likely_8_2(probe: Probe) -> dict[str, Any]:
+    """Errors with two mistakes, by what to say about them."""
+    pred, target = probe.args
+    turned = "The sign is wrong as well: an error is prediction minus target."
+    return {
+        f"{FLAT} {turned}": target - pred[:, 0], f"{SQUARE} {turned}": target - pred,
+        "You take the size of each error. An error keeps its sign here.": np.abs(pred - target[:, None]),
+        "You take the square of each error. The task asks for the errors.": (pred - target[:, None]) ** 2,
+        "You add prediction and target. What is an error?": pred + target[:, None],
+        "This is the mean squared error. The task asks for the error of each example.": np.mean((pred - target[:, None]) ** 2),
+        "This is the mean error. The task asks for the error of each example.": np.mean(pred - target[:, None]),
+        "You compare every prediction with the first target alone.": pred - target[0],
+        "You compare every prediction with the last target alone.": pred - target[-1],
+        "You compare the first prediction with every target.": (pred[0] - target)[:, None],
+        "The targets are in reverse order.": pred - target[::-1, None],
+    }  # fmt: skip
+
+
 EXERCISE_8_2 = function(
     "8.2", "errors",
     why="With equal shapes the difference is taken element by element; (N, 1) minus (N,) would broadcast to (N, N).",
@@ -311,6 +415,7 @@ EXERCISE_8_2 = function(
     minutes=6,
     oracle=one_by_one,
     probes=probes_8_2,
+    likely=likely_8_2,
     wrong=[
         Wrong(as_it_stands, "M31", SQUARE, alike="square"),
         Wrong(transposed, "M31", SQUARE, alike="square"),
@@ -470,6 +575,101 @@ def fit_through_mse(x: Array, y: Array, lr: float, steps: int) -> list[Any]:
     return [w, b]
 
 
+TOGETHER: dict[str, Step] = {
+    "": lambda n: 1, "both gradients lack the 2 of the square": lambda n: 0.5,
+    "both gradients are sums where means belong": lambda n: n, "both gradients have the wrong sign": lambda n: -1,
+    "both gradients are sums where means belong, without the 2 of the square": lambda n: n / 2,
+    "both gradients are divided by the number of points twice": lambda n: 1 / n,
+    "both gradients have a 2 too many": lambda n: 2,
+}  # fmt: skip
+OF_W: dict[str, Step] = {
+    "": lambda e, x: 2 * np.mean(e * x), "the gradient of w lacks the 2 of the square": lambda e, x: np.mean(e * x),
+    "the gradient of w has no mean, so w becomes an array": lambda e, x: 2 * e * x,
+    "the gradient of w is the loss times the mean of x": lambda e, x: np.mean(e * e) * np.mean(x),
+    "w never changes": lambda e, x: 0.0, "the gradient of w is a sum where a mean belongs": lambda e, x: 2 * np.sum(e * x),
+    "the gradient of w has the wrong sign": lambda e, x: -2 * np.mean(e * x),
+    "the gradient of w lacks the factor x": lambda e, x: 2 * np.mean(e),
+    "the gradient of w is a product of two means": lambda e, x: 2 * np.mean(e) * np.mean(x),
+    "the gradient of w has the factor x twice": lambda e, x: 2 * np.mean(e * x * x),
+    "the gradient of w has the squares of the errors": lambda e, x: 2 * np.mean(e * e * x),
+    "the gradient of w is the loss": lambda e, x: np.mean(e * e),
+    "the gradient of w has abs of the errors": lambda e, x: 2 * np.mean(np.abs(e) * x),
+    "the gradient of w is divided by x": lambda e, x: 2 * np.mean(e / x),
+    "the gradient of w uses the first point alone": lambda e, x: 2 * e[0] * x[0],
+    "the gradient of w uses the last point alone": lambda e, x: 2 * e[-1] * x[-1],
+}  # fmt: skip
+OF_B: dict[str, Step] = {
+    "": lambda e, x: 2 * np.mean(e), "the gradient of b lacks the 2 of the square": lambda e, x: np.mean(e),
+    "the gradient of b has no mean, so b becomes an array": lambda e, x: 2 * e,
+    "b never changes": lambda e, x: 0.0, "the gradient of b is a sum where a mean belongs": lambda e, x: 2 * np.sum(e),
+    "the gradient of b has the wrong sign": lambda e, x: -2 * np.mean(e),
+    "the gradient of b has the factor x, which belongs to w alone": lambda e, x: 2 * np.mean(e * x),
+    "the gradient of b is the loss": lambda e, x: np.mean(e * e), "the gradient of b is always 1": lambda e, x: 1.0,
+    "the gradient of b has abs of the errors": lambda e, x: 2 * np.mean(np.abs(e)),
+    "the gradient of b is always 2": lambda e, x: 2.0,
+    "the gradient of b uses the first point alone": lambda e, x: 2 * e[0],
+    "the gradient of b uses the last point alone": lambda e, x: 2 * e[-1],
+}  # fmt: skip
+TURNS = (
+    "", "w is changed before the gradient of b is computed", "b is changed before the gradient of w is computed",
+    "the gradients of earlier steps are added to the new ones", "every step uses the errors of the start",
+)  # fmt: skip
+LINES: dict[str, Step] = {
+    "": lambda x, w, b: w * x + b, "b is missing from the prediction": lambda x, w, b: w * x,
+    "b is subtracted in the prediction": lambda x, w, b: w * x - b,
+    "w is added to x in the prediction": lambda x, w, b: w + x + b,
+    "w and b have changed places in the prediction": lambda x, w, b: b * x + w,
+    "b is multiplied by x as well": lambda x, w, b: (w + b) * x,
+}  # fmt: skip
+HOW_MANY: dict[str, Step] = {
+    "": lambda n: n, "one step is missing, as in range(1, steps)": lambda n: n - 1,
+    "there is one step too many": lambda n: n + 1,
+    "the result is that of one step: the loop returns too early, or each step begins at the start again": lambda n: min(n, 1),
+}  # fmt: skip
+STARTS = {"": (0.0, 0.0), "w begins at 1": (1.0, 0.0), "b begins at 1": (0.0, 1.0), "w and b begin at 1": (1.0, 1.0)}
+RATES: dict[str, Step] = {
+    "": lambda lr: lr, "lr is not used": lambda lr: 1.0, "the gradients are divided by lr": lambda lr: 1 / lr,
+    "lr is used twice": lambda lr: lr * lr,
+    "the rate is always 0.1": lambda lr: 0.1, "the rate is always 0.01": lambda lr: 0.01,
+}  # fmt: skip
+
+
+def likely_8_3(probe: Probe) -> dict[str, Any]:
+    """Tests for descents with at most two mistakes, by what to say about them."""
+    x, y, lr, steps = probe.args or list(probe.data.values())
+    tests: dict[str, Any] = {}
+
+    def put(words: str, both: str, w_by: str, b_by: str, line: str, many: str, start: str, rate: str, turn: str) -> None:
+        def test(got: Any) -> bool:
+            (w, b), scale = STARTS[start], RATES[rate](lr) * TOGETHER[both](len(x))
+            turned, dw, db = TURNS.index(turn), 0.0, 0.0
+            first = LINES[line](x, w, b) - y
+            with np.errstate(all="ignore"):
+                for _ in range(HOW_MANY[many](steps)):
+                    e = first if turned == 4 else LINES[line](x, w, b) - y
+                    dw, db = OF_W[w_by](e, x) + (turned == 3) * dw, OF_B[b_by](e, x) + (turned == 3) * db
+                    new_w, new_b = w - scale * dw, b - scale * db
+                    if turned == 1:
+                        new_b = b - scale * OF_B[b_by](LINES[line](x, new_w, b) - y, x)
+                    if turned == 2:
+                        new_w = w - scale * OF_W[w_by](LINES[line](x, w, new_b) - y, x)
+                    w, b = new_w, new_b
+            return (steps == 0 or np.shape(got[0]) == np.shape(w)) and all(
+                np.allclose(one, other, rtol=1e-9, atol=1e-12, equal_nan=True) for one, other in zip(got, (w, b), strict=True)
+            )
+
+        tests[f"In your descent, {words}."] = test
+
+    def losses(got: Any) -> bool:
+        return len(got) == steps and (steps == 0 or bool(np.isclose(got[0], np.mean(y**2))))
+
+    tests["These are the losses of all steps. The task asks for w and b after the last one."] = losses
+    for words, names in at_most_two(TOGETHER, OF_W, OF_B, LINES, HOW_MANY, STARTS, RATES, dict.fromkeys(TURNS)):
+        if steps < 50:  # so many tests of long descents would take seconds
+            put(words, *names)
+    return tests
+
+
 EXERCISE_8_3 = function(
     "8.3", "fit",
     why="Each step moves w and b against their gradients, so the mean squared error falls.",
@@ -477,6 +677,7 @@ EXERCISE_8_3 = function(
     minutes=12,
     oracle=fit_measured,
     probes=probes_8_3,
+    likely=likely_8_3,
     atol=1e-12,
     wrong=[
         Wrong(descent(sign=1), "M30", "Your loss grows in every step, because the gradient points uphill. In which "
@@ -889,6 +1090,61 @@ def sum_then_divide(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
     return grad / start
 
 
+STRETCHES: dict[str, Step] = {  # from place, start, size, number of parts, number of examples
+    "": lambda i, at, n, parts, all: (at, at + n),
+    "each part has the same length, whatever sizes says":
+        lambda i, at, n, parts, all: (i * (all // parts), (i + 1) * (all // parts)),
+    "the place of the size is used as the place of the first example": lambda i, at, n, parts, all: (i, i + n),
+    "each part begins at its place times its own size": lambda i, at, n, parts, all: (i * n, (i + 1) * n),
+    "each part begins at the first example": lambda i, at, n, parts, all: (0, n),
+    "each part goes on to the last example": lambda i, at, n, parts, all: (at, None),
+    "each part goes from the first example to its own end": lambda i, at, n, parts, all: (0, at + n),
+    "each part lacks its last example": lambda i, at, n, parts, all: (at, at + n - 1),
+    "each part lacks its first example": lambda i, at, n, parts, all: (at + 1, at + n),
+    "each part has one example too many": lambda i, at, n, parts, all: (at, at + n + 1),
+    "each part is the whole batch": lambda i, at, n, parts, all: (None, None),
+}  # fmt: skip
+WEIGHTS: dict[str, Step] = {  # from size, number of examples, number of parts
+    "": lambda n, all, parts: n / all, "the weight of a part is turned round, len(x) / size": lambda n, all, parts: all / n,
+    "the parts are added without a weight": lambda n, all, parts: 1,
+    "each part counts the same": lambda n, all, parts: 1 / parts,
+    "each part is divided by the number of examples": lambda n, all, parts: 1 / all,
+    "each part is divided by its size": lambda n, all, parts: 1 / n,
+    "each part is multiplied by its size": lambda n, all, parts: n,
+    "each part has the weight size / number of parts": lambda n, all, parts: n / parts,
+    "each part has the weight 1 - size / len(x)": lambda n, all, parts: 1 - n / all,
+}  # fmt: skip
+SUMS = ("", "the sum begins again in each part", "the loop ends after the first part", "the last examples are left out")
+
+
+def likely_8_5(probe: Probe) -> dict[str, Any]:
+    """Gradients from parts with at most two mistakes, by what to say about them."""
+    if not probe.args:
+        same_length = "Your parts all have the same length. Which length does sizes give to each?"
+        return {same_length: lambda got: got["part of each example"] == [0, 0, 1, 1, 2, 2]}
+    x, y, w, sizes = probe.args
+    tests: dict[str, Any] = {}
+
+    def put(words: str, of_x: str, of_y: str, weight: str, sums: str) -> None:
+        def test(got: Any) -> bool:
+            terms, at = [], 0
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the mean of an empty part
+                for i, n in enumerate(sizes):
+                    a, b = (slice(*STRETCHES[each](i, at, n, len(sizes), len(x))) for each in (of_x, of_y or of_x))
+                    terms.append(WEIGHTS[weight](n, len(x), len(sizes)) * part_gradient(x[a], y[b], w))
+                    at += n
+            kept = {"": terms, SUMS[1]: terms[-1:], SUMS[2]: terms[:1], SUMS[3]: terms[:-1]}[sums]
+            return bool(np.isclose(float(got), sum(kept), rtol=1e-9, atol=1e-12, equal_nan=True))
+
+        tests[f"In your accumulate, {words}."] = test
+
+    of_y = {f"{each} (of y alone)" if each else "": each for each in STRETCHES}
+    for words, names in at_most_two(STRETCHES, of_y, WEIGHTS, dict.fromkeys(SUMS)):
+        put(words, names[0], of_y[names[1]], names[2], names[3])
+    return tests
+
+
 EXERCISE_8_5 = function(
     "8.5", "accumulate",
     why="The mean over the batch is the sum of the means of its parts, each weighted by its fraction of the examples.",
@@ -896,6 +1152,7 @@ EXERCISE_8_5 = function(
     minutes=8,
     oracle=on_one_batch,
     probes=probes_8_5,
+    likely=likely_8_5,
     scaffold=lambda: {"part_gradient": part_gradient},
     prelude=PARTS,
     wrong=[

@@ -327,6 +327,18 @@ def steps_9_2(probe: Probe) -> dict[str, Any]:
 
 def likely_9_2(probe: Probe) -> dict[str, Any]:
     """Gradients of Hypot with a likely mistake, by what to say about it."""
+    if probe.code == SCALE:
+        x, k, v = (probe.data[name] for name in "xkv")
+        with np.errstate(all="ignore"):
+            return {
+                "Scale.backward divides by k. x was multiplied by k, so how fast does the result change?": v / np.float64(k),
+                "Scale.backward multiplies g by x, which is the derivative by k. The derivative by x is asked for.": v * x,
+                "Scale.backward adds k to g. The derivative is a factor.": v + k,
+                "Scale.backward multiplies by k twice.": v * k * k,
+                "Scale.backward multiplies by x as well as by k. The derivative of x * k by x has no x.": v * k * x,
+                "Scale.backward has the wrong sign.": -v * k, "Scale.backward gives x * k, the result.": x * k,
+                "Scale.backward gives zeros. x has a gradient.": 0 * v,
+            }  # fmt: skip
     if probe.code != HYPOT:
         return {}
     a, b, v = (probe.data[name] for name in "abv")
@@ -338,16 +350,24 @@ def likely_9_2(probe: Probe) -> dict[str, Any]:
                 ("a and b are squared above the line. Their derivatives under the root are 2a and 2b.", a * a, b * b),
                 ("The gradients of a and b are swapped.", b, a), ("You divide by r twice.", a / d, b / d),
                 ("Above the line, a and b are missing. The chain rule gives a factor 2a or 2b.", 1 + 0 * a, 1 + 0 * b),
+                ("This is the derivative of the root alone, 1 / (2r). Under the root stands a * a + b * b, and the derivative "
+                 "of a * a is a factor, too.", 0.5 + 0 * a, 0.5 + 0 * b),
+                ("The sign is wrong. Does the length grow or fall when a positive a grows?", -a, -b),
+                ("The gradient of b is that of a once more.", a, a), ("The gradient of b has the wrong sign.", a, -b),
+                ("The gradients have lost the sign of a and b.", abs(a), abs(b)),
                 ("The factor 2 of 2a and 2b, and the 1/2 of the root, do not cancel here.", 2 * a, 2 * b),
                 ("The factor 2 of 2a and 2b, and the 1/2 of the root, do not cancel here.", a / 2, b / 2),
             ):
                 found[words + end] = [v * one / d, v * other / d]
             found["g is not used, and the upstream gradient is a factor of each rule." + end] = [a / d, b / d]
+        if (r == 0).any():
+            found["One pair is (0, 0), and your divisor is 1 for all pairs. Decide for each entry separately."] = [v * a, v * b]
         for words, one, other in (
             ("Hypot.backward passes g on. What is the derivative of a square root?", v, v),
             ("Hypot.backward multiplies by r, the result. What is the derivative of a square root?", v * r, v * r),
             ("These are the derivatives of a * a + b * b, without the root.", 2 * a * v, 2 * b * v),
             ("The divisor is r, and not the sum of a and b.", v * a / (a + b), v * b / (a + b)),
+            ("You add 1 to the divisor r. Only where r is 0 does it need another number.", v * a / (r + 1), v * b / (r + 1)),
             ("The divisor is r, and not the other input.", v * a / b, v * b / a),
         ):
             found[words] = [one, other]
@@ -694,6 +714,15 @@ def rule_from_the_hung(ctx: Any, g: Any) -> Any:
     return g * 3 * ctx.square
 
 
+def keep_a_cube_outside(ctx: Any, x: Any) -> Any:
+    OnTheClass.value = x
+    return x**3
+
+
+def cube_from_outside(ctx: Any, g: Any) -> Any:
+    return g * 3 * OnTheClass.value**2
+
+
 def measured_cube(ctx: Any, g: Any) -> Any:
     (x,) = ctx.saved_tensors
     return g * ((x + 1e-5) ** 3 - (x - 1e-5) ** 3) / 2e-5
@@ -724,9 +753,12 @@ EXERCISE_9_3 = program(
               "the output raises an error. Which tensor does the rule need?",
               name="saved the output"),
         Wrong(cube(saves_both, rule_from_both), "M15",
-              "The output is saved as well, but the rule does not use it. It takes memory, and a change of "
-              "it raises an error without a reason. What does the rule really need?",
+              "forward saves the output as well, and the rule can do without it. It takes memory, and a later change of it "
+              "raises an error. How is 3x² computed from x alone?",
               name="saved both"),
+        Wrong(cube(keep_a_cube_outside, cube_from_outside), "M34",
+              "x is kept in one place for all calls, so a second Cube overwrites the x of the first. Which object belongs to "
+              "one call only, and which of its methods watches x?", name="on the class"),
         Wrong(cube(saves_x, lambda ctx, g: 3 * ctx.saved_tensors[0] ** 2), "M23",
               "The derivative is right, but g is not used. Where does the upstream gradient come in?",
               name="no upstream"),
@@ -1095,7 +1127,7 @@ def pairs_9_5(rng: np.random.Generator) -> Iterator[Probe]:
 
 def checker(
     h: float = 1e-5, weights: str = "random", dtype: Any = float, compare: str = "each", spoil: bool = False,
-    tolerance: float = 1e-5, puts_back: bool = False,
+    tolerance: float = 1e-5, puts_back: bool = False, all_at_once: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """A gradcheck with one thing changed."""
 
@@ -1116,7 +1148,7 @@ def checker(
                 at[index] += h * puts_back
             else:
                 nudge = np.zeros_like(at)
-                nudge[index] = h
+                nudge[... if all_at_once else index] = h
                 found[index] = np.sum(v * (f(at + nudge) - f(at - nudge))) / (2 * h)
         if compare == "sum":
             return bool(abs(found.sum() - claimed.sum()) < tolerance * (1 + abs(found.sum())))
@@ -1250,6 +1282,9 @@ EXERCISE_9_5 = program(
         Wrong(checker(compare="relative"), "M40",
               "Your check refuses a right rule where the derivative is close to 0, because your tolerance is close to "
               "0 there, too. Add a small fixed amount to it.", name="relative only"),
+        Wrong(checker(all_at_once=True), "",
+              "All entries of x are moved at the same time, so their effects are added. Begin with a new copy of x for each "
+              "entry, and move this entry alone.", name="all at once"),
         Wrong(inverted, "", "Your check returns False for right rules and True for wrong ones.", name="inverted"),
         Wrong(always_right, "",
               "Your check returns True for every rule, also for wrong ones."),

@@ -74,7 +74,7 @@ def likely_10_1(probe: Probe) -> dict[str, Any]:
     given = [np.asarray(each, dtype=float) for each in probe.args or list(probe.data.values())]
     if len(given) == 2:
         x, g = given
-        return {
+        found = {
             "sign(x) is -1 where x is negative. There, the derivative of relu is 0.": g * np.sign(x),
             "Where x is not positive, relu_vjp gives x. It should give 0 there.": np.where(x > 0, g, x),
             "Where x is not positive, relu_vjp gives -g. It should give 0 there.": np.where(x > 0, g, -g),
@@ -84,24 +84,65 @@ def likely_10_1(probe: Probe) -> dict[str, Any]:
                 np.clip(g, 0, x),
             "The mask is the wrong way round: g passes where x is negative.": g * (x < 0),
         }  # fmt: skip
+        masks = {"": x > 0, "is open at 0": x >= 0, "is the wrong way round": x < 0, "is left out": np.ones_like(x)}
+        passes = {"": g, "only the positive entries of g": np.maximum(g, 0), "abs(g)": np.abs(g), "-g": -g, "1": 1 + 0 * g,
+                  "x": x, "g * x": g * x, "g squared": g * g, "half of g": g / 2, "twice g": 2 * g}  # fmt: skip
+        for (at, mask), (what, value) in itertools.product(masks.items(), passes.items()):
+            wrong = [f"The mask {at}." if at else "", f"relu_vjp passes on {what}, where g belongs." if what else ""]
+            if any(wrong):
+                found.setdefault(" ".join(filter(None, wrong)), value * mask)
+        return found
     a, b, g = given
-    weights = {
-        "half of g in every entry": (np.full_like(g, 0.5), np.full_like(g, 0.5)),
-        "half of g where it is the larger one as well: only a tie is divided": (0.5 * (a >= b), 0.5 * (b >= a)),
-        "what belongs to the minimum": ((a < b) + 0.5 * (a == b), (b < a) + 0.5 * (a == b)),
-        "g where it is larger than g: a and b are compared with each other": (1.0 * (a > g), 1.0 * (b > g)),
-        "g in every entry": (np.ones_like(g), np.ones_like(g)),
+    return {ONE_ARRAY: lambda got: isinstance(got, np.ndarray) and got.shape == g.shape} | {
+        words: (PIECES[one](a, b, g), PIECES[other](b, a, g))
+        for one, other in sorted(itertools.product(PIECES, PIECES), key=lambda pair: (pair[0] != pair[1], pair.count("") == 0))
+        if (words := in_words(one, other))
     }
-    larger = np.maximum(a, b)
-    found = {f"Each of a and b gets {words}.": (g * one, g * other) for words, (one, other) in weights.items()}
-    right = branches("maximum_vjp", a, b, g)
-    return found | {
-        "maximum_vjp multiplies g by the larger numbers. Their derivatives are 1, and 0 for the smaller ones.":
-            (g * larger, g * larger),
-        "The gradients are multiplied by the values of a and b. The derivatives are 0 and 1.": (right[0] * a, right[1] * b),
-        "The second gradient is that of a once more.": (right[0], right[0]),
-        "The second gradient has the wrong sign.": (right[0], -right[1]),
-    }  # fmt: skip
+
+
+ONE_ARRAY = "maximum_vjp returns one array. Return two gradients: that of a, and that of b."
+PIECES: dict[str, Callable[..., Any]] = {  # for the gradient of x, where y is the other one of a and b
+    "": lambda x, y, g: g * ((x > y) + 0.5 * (x == y)), "half of g in every entry": lambda x, y, g: g / 2,
+    "all of g where both are equal: half of it belongs there": lambda x, y, g: g * (x >= y),
+    "nothing where both are equal: half of g belongs there": lambda x, y, g: g * (x > y),
+    "half of g where it is the smaller one: nothing belongs there": lambda x, y, g: np.where(x > y, g, g / 2),
+    "half of g where it is the smaller one, and all of it at a tie": lambda x, y, g: np.where(x < y, g / 2, g),
+    "half of g where it is the larger one as well: only a tie is divided": lambda x, y, g: g * 0.5 * (x >= y),
+    "half of g at a tie, and nothing elsewhere": lambda x, y, g: g * 0.5 * (x == y),
+    "what belongs to the minimum": lambda x, y, g: g * ((x < y) + 0.5 * (x == y)),
+    "what belongs to the minimum, and nothing where both are equal": lambda x, y, g: g * (x < y),
+    "what belongs to the minimum, and all of g where both are equal": lambda x, y, g: g * (x <= y),
+    "g where it is larger than g: a and b are compared with each other": lambda x, y, g: g * (x > g),
+    "g in every entry": lambda x, y, g: g, "zero in every entry": lambda x, y, g: 0 * g,
+    "-g where it is the smaller one: nothing belongs there": lambda x, y, g: g * np.sign(x - y),
+    "the right gradient with the wrong sign": lambda x, y, g: -g * ((x > y) + 0.5 * (x == y)),
+    "its own value as a factor. The derivative is 1 where it is larger, and 0 elsewhere":
+        lambda x, y, g: x * g * ((x > y) + 0.5 * (x == y)),
+    "its own value as a factor where it is the larger one, and half of g elsewhere. The derivatives are 1, 1/2 and 0":
+        lambda x, y, g: np.where(x > y, x * g, g / 2),
+    "its own value as a factor where it is the larger one, and nothing at a tie. The derivatives are 1, 1/2 and 0":
+        lambda x, y, g: x * g * (x > y),
+    "the larger value as a factor in every entry. The derivatives are 1, 1/2 and 0": lambda x, y, g: g * np.maximum(x, y),
+    "its own value as a factor in every entry. The derivatives are 1, 1/2 and 0": lambda x, y, g: g * x,
+    "the derivatives without g": lambda x, y, g: (x > y) + 0.5 * (x == y),
+    "1 or 0, without g and without the half at a tie": lambda x, y, g: 1.0 * (x > y),
+    "its own value, not g, where it is the larger one": lambda x, y, g: x * ((x > y) + 0.5 * (x == y)),
+    "its own value at a tie, where half of g belongs": lambda x, y, g: np.where(x == y, x, g * (x > y)),
+    "half of its own value at a tie, where half of g belongs": lambda x, y, g: np.where(x == y, x / 2, g * (x > y)),
+    "0.5, without g, at a tie": lambda x, y, g: np.where(x == y, 0.5, g * (x > y)),
+    "1, without g, at a tie": lambda x, y, g: np.where(x == y, 1, g * (x > y)),
+    "twice as much at a tie as g": lambda x, y, g: np.where(x == y, 2 * g, g * (x > y)),
+    "a quarter of g at a tie": lambda x, y, g: np.where(x == y, g / 4, g * (x > y)),
+}  # fmt: skip
+
+
+def in_words(one: str, other: str) -> str:
+    """What is said of maximum_vjp with these two gradients."""
+    if one == other:
+        return f"Each of a and b gets {one}." if one else ""
+    parts = [f"{name} gets {what}." for name, what in (("a", one), ("b", other)) if what]
+    right = {"a": "The gradient of b is right.", "b": "The gradient of a is right."}
+    return " ".join(["In maximum_vjp", *parts, right[parts[0][0]] if len(parts) == 1 else ""]).strip()
 
 
 def kinks(relu: Callable[..., Any] = relu_rule, maximum: Callable[..., Any] = maximum_rule) -> dict[str, Any]:
