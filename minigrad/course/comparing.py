@@ -249,7 +249,7 @@ def failed(failure: Failure) -> str:
     if failure.type in ("EOFError", "StdinNotImplementedError"):
         return f"It waits for something to be typed (input()){where(failure)}. All it needs is in its inputs."
     if failure.type == "RecursionError":
-        return f"It called itself too often (RecursionError){where(failure)}. What stops the recursion?"
+        return f"It called itself too often (RecursionError){where(failure)}."
     message = f": {failure.message}" if failure.message else ""
     return f"It raised {failure.type}{message}{where(failure)}"
 

@@ -62,6 +62,8 @@ class Explaining(Searching):
         error = explained(answer, probe.code) if raised else ""
         if raised and answer.type == "SystemExit":
             return [error]  # who has left is not asked again
+        if probe.about and too_deep(probe, answer):
+            return [probe.about]
         names = [name.rpartition(".")[2] for name in self.exercise.names if raised]
         own = [name for name in names if hasattr(math, name) and re.search(rf"(?<![\w.]){name}\(", answer.text or "")]
         if own:
@@ -177,6 +179,8 @@ class Explaining(Searching):
             if answer in texts:
                 return f"{answer!r} is the answer for other inputs. Which of your conditions does this input meet first?"
             return f"The answers are {', '.join(map(repr, texts))}, letter by letter." if 1 < len(texts) < 7 else ""
+        if isinstance(truth, Raises) and isinstance(answer, Failure) and answer.text.startswith("raise"):
+            return f"Your own line raises {answer.type}. The error that is asked for is a {truth.type}."
         if isinstance(truth, Raises) and isinstance(answer, Failure):
             return f"Which statement raises {truth.type}?"
         if isinstance(truth, Raises):
@@ -323,6 +327,11 @@ class Explaining(Searching):
                     best, improved = (candidate, answer, truth, problem), True
                     break
         return best
+
+
+def too_deep(probe: Probe, answer: Any) -> bool:
+    """True if a program that makes something long has gone deeper than Python lets functions call each other."""
+    return isinstance(answer, Failure) and answer.type == "RecursionError" and bool(re.search(r"range\(\d{4}", probe.code))
 
 
 CHANCE = (  # formulas that fit small whole numbers by chance: a part of what is right, or a sign, in a sum

@@ -268,7 +268,8 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "This class has no function of its own called backward. How is the name spelled, and how far is it indented?"
     ),
     r"RecursionError": (
-        "The function calls itself, directly or through an operator such as +, with nothing smaller each time."
+        "The function calls itself, directly or through an operator such as +, more often than Python allows. Does it end for "
+        "every input, and how many calls does it need?"
     ),
     r"AssertionError": ("assert raises an AssertionError when its condition is false."),
     r"BdbQuit": ("breakpoint() waits for you to type, and nobody types while a check runs. Take the call out."),
@@ -294,6 +295,10 @@ def explained(failure: Failure, program: str = "") -> str:
     nothing = re.match(r"'NoneType' object has no attribute|.*must be Tensor, not NoneType", failure.message)
     if nothing and failure.line is None:
         return "Something in this program is None: what a function without a return gives, or a gradient that was not computed."
+    if "<lambda>()" in failure.message and re.search(r"takes .*positional arguments? but", failure.message):
+        return "A lambda is called with another number of inputs than it has names before its colon. Which inputs does it get?"
+    if re.search(r"'(float|int|numpy.float64)' object is not iterable", failure.message) and failure.text.startswith("for "):
+        return "This loop goes through a single number. For some inputs it is one number and no list: which line handles those?"
     if failure.line and re.match(r"TypeError: .*(takes .*positional arguments? but|missing \d+ required)", said):
         return MEANS[r"TypeError: .*takes exactly .*argument"]
     near = nearest(failure)

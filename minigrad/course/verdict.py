@@ -21,7 +21,7 @@ from . import misconceptions
 from .comparing import FATAL, ask, engine_randomness, leaves_alone, nearly_right, trouble
 from .diagnosis import diagnose, diagnoses, feedback, in_another_order, names_in, observation
 from .exercise import Exercise, Probe, Raises
-from .explaining import Explaining
+from .explaining import Explaining, too_deep
 from .plain import holds_ellipsis, is_nothing, numbers_of, option
 from .shown import printable, shown_answer, shown_call, shown_truth, sort_of
 from .student import Student
@@ -188,7 +188,7 @@ class Bench(Explaining):
                 "not attempted", f"{holes[0]} is still blank. Write your code in the place of the dots."
             )
         own = self.own()
-        return dataclasses.replace(self.refusal(failing, problems), agreed=len(own - set(failing)), asked=len(own))
+        return dataclasses.replace(self.both(failing, problems), agreed=len(own - set(failing)), asked=len(own))
 
     def own(self) -> set[int]:
         """The questions that are put to this seed alone, and that doing nothing does not answer.
@@ -229,6 +229,20 @@ class Bench(Explaining):
         )
         # A probe may pass on a blank (an error is the right answer); one of several names may be filled in.
         return empty and (all(left) or (any(left) and len(failing) == len(self.probes)))
+
+    def both(self, failing: list[int], problems: list[str]) -> Verdict:
+        """A refusal; where a function also calls itself too often for one long input, the rest is explained without that."""
+        deep = {i for i in failing if self.probes[i].about and too_deep(self.probes[i], self.answers[i])}
+        rest = [i for i in failing if i not in deep]
+        endless = any(isinstance(self.answers[i], Failure) and self.answers[i].type == "RecursionError" for i in rest)
+        if not deep or not rest or endless:
+            return self.refusal(failing, problems)
+        about = self.probes[min(deep)].about
+        left = [i for i in range(len(self.probes)) if i not in deep]
+        self.probes, self.truths = [self.probes[i] for i in left], [self.truths[i] for i in left]
+        self.answers = [self.answers[i] for i in left]
+        found = self.refusal([left.index(i) for i in rest], [problems[i] for i in left])
+        return dataclasses.replace(found, lines=(*found.lines, about))
 
     def refusal(self, failing: list[int], problems: list[str]) -> Verdict:
         """Not right: which call, what came, and why."""

@@ -10,6 +10,7 @@ import ast
 import dataclasses
 import functools
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 import minigrad as torch
 from minigrad.autograd import Function
 
+from ..comparing import one_by_one, same
 from ..exercise import (
     Exercise,
     Lesson,
@@ -32,6 +34,7 @@ from ..exercise import (
     program,
     run,
 )
+from ..wire import Failure
 from .l11_cross_entropy import likely_gradients, likely_losses
 from .l12_digits import by_hand, forty, start
 
@@ -75,6 +78,25 @@ def by_variants(source: str, variants: Mapping[str, Sequence[tuple[str, str]]]) 
         return found
 
     return answers
+
+
+def by_operation(tables: Mapping[str, Callable[[Probe], dict[str, Any]]]) -> Callable[[Probe], dict[str, Any]]:
+    """The likely mistakes of each operation, by a pattern for the programs that use it; only where they give another answer."""
+
+    def answers(probe: Probe) -> dict[str, Any]:
+        found = [likely(probe) for pattern, likely in tables.items() if re.search(pattern, probe.code)]
+        every = {words: answer for each in found for words, answer in each.items()}
+        return {words: answer for words, answer in every.items() if not same(answer, probe.expected, 1e-6, 1e-9)}
+
+    return answers
+
+
+def or_error(
+    likely: Callable[[Probe], dict[str, Any]], errors: Mapping[str, str], where: str
+) -> Callable[[Probe], dict[str, Any]]:
+    """The same, and what the message of an error shows, by a pattern for it, in the programs with `where` in them."""
+    patterns = {words: re.compile(pattern) for words, pattern in errors.items()}
+    return lambda probe: likely(probe) | (patterns if where in probe.code and not isinstance(probe.expected, Raises) else {})
 
 
 # --- 14.1 to 14.6: the engine, step by step ------------------------------------------------------------
@@ -317,7 +339,10 @@ def probes_14_1(rng: np.random.Generator) -> Iterator[Probe]:
 
 SUM_RULES = "(lambda g, out, x, y: g, lambda g, out, x, y: g), a, b"
 MUL_RULES = "(lambda g, out, x, y: g * y, lambda g, out, x, y: g * x)"
-likely_14_1 = by_variants(ENGINE, {
+likely_14_1 = or_error(by_variants(ENGINE, {
+    "The parents are only those inputs that require a gradient. Store all inputs: each rule belongs to the input at its place, "
+    "and gets the arrays of all of them.": [
+        ("= name, inputs, rules", "= name, tuple(t for t in inputs if t.requires_grad), rules")],
     "The rules of the product add the upstream gradient. It is a factor.": [
         (MUL_RULES, "(lambda g, out, x, y: g + y, lambda g, out, x, y: g + x)")],
     "The rules of the product multiply by the result. Each multiplies by the *other* operand.": [
@@ -342,7 +367,12 @@ likely_14_1 = by_variants(ENGINE, {
          "Tensor(t.data, t.requires_grad) if isinstance(t, Tensor) else Tensor(t) for t in inputs")],
     "The result requires a gradient only if all inputs do. One is enough.": [("any(", "all(")],
     "The product is computed as a sum: its forward function is np.add.": [("np.multiply", "np.add")],
-})  # fmt: skip
+}), {
+    "forward gets one list or tuple of all arrays. It takes them one by one: forward(*arrays).":
+        r"of type|'(list|tuple)' and|(add|multiply)\(\) takes from 2|inhomogeneous",
+    "A rule takes another number of inputs than it gets. It is called as rule(g, out, x, y), or as rule(g, out, x) where the "
+    "operation has one input.": r"<lambda>\(\) (takes|missing)|rule\w*\(\) (takes|missing)",
+}, "y")  # fmt: skip
 
 EXERCISE_14_1 = program(
     "14.1", RECORD,
@@ -394,14 +424,31 @@ PAIR = "x, z = Tensor(x, requires_grad=True), Tensor(z, requires_grad=True)\ny =
 
 COMPLETE = "The gradient of such a tensor is the sum of both contributions, and it is passed on when both are there."
 LONG_CHAIN = (
-    "This chain of 1,500 operations is longer than Python's limit for functions that call each other. A loop with a list has "
-    "no such limit."
+    "On a chain of 1,500 operations, a function that calls itself for each parent calls itself 1,500 times, which is more than "
+    "Python allows. Which list could hold the tensors still to be visited, so that a loop can go through them?"
 )
+
+
+def in_order(found: list[Any]) -> str:
+    """What is wrong with a topological order, told by its length, its last tensor and whether c comes after a."""
+    length, last, after = found
+    if length != 7:
+        return f"Your list holds {length} tensors, and this graph has 7: the root and each of its ancestors, once."
+    if last != 1.5:
+        return "The last tensor of your list is not the root. Every tensor comes after its parents, so the root comes last."
+    return "" if after else "c comes before its parent a in your list. When are all parents of a tensor in it?"
 
 
 def probes_14_2(rng: np.random.Generator) -> Iterator[Probe]:
     x, z, v = numbers(rng, 2, 3), numbers(rng, 2, 3), numbers(rng, 2, 3)
-    yield run(PAIR.format("x * z + x") + "y.backward(v)\n[x.grad, z.grad]", x=x, z=z, v=v).expect([v * (z + 1), v * x])
+
+    def replaced(found: list[Any]) -> str:
+        only = [np.shape(found[0]) == v.shape and np.allclose(found[0], one) for one in (v, v * z)]
+        words = "x is used twice, and its grad is one of the two contributions only. Does the second one replace the first? "
+        return words + "Add it to what is there." if any(only) else ""
+
+    yield run(PAIR.format("x * z + x") + "y.backward(v)\n[x.grad, z.grad]", x=x, z=z, v=v).told_by(replaced).expect(
+        [v * (z + 1), v * x])  # fmt: skip
     yield run(SEVEN + "y.backward()\n[float(a.grad), float(b.grad)]").on(
         "c and d are used twice, by the sum and by their product. " + COMPLETE).expect([25.0, 19.0])  # fmt: skip
     yield run("x = Tensor(3.0, requires_grad=True)\nfor _ in range(2):\n    (x * x).backward()\nfloat(x.grad)").expect(12.0)
@@ -413,7 +460,7 @@ def probes_14_2(rng: np.random.Generator) -> Iterator[Probe]:
         [v.sum(1, keepdims=True), v.sum(0), v.sum(0, keepdims=True)])  # fmt: skip
     order = SEVEN + "order = topological_order(y)\ny.grad = 1.5\n"
     yield run(order + "[len(order), order[-1].grad, order.index(c), order.index(a)]").seen_as(
-        lambda found: [*found[:2], found[2] > found[3]]).expect(
+        lambda found: [*found[:2], found[2] > found[3]]).told_by(in_order).expect(
         [7, 1.5, True])  # fmt: skip
     chain = "x = Tensor(0.5, requires_grad=True)\ny = x\nfor _ in range(1500):\n    y = y + 1.0\ny.backward()\nfloat(x.grad)"
     yield run(chain).on(LONG_CHAIN).expect(1.0)
@@ -438,9 +485,10 @@ def probes_14_2(rng: np.random.Generator) -> Iterator[Probe]:
 
 
 ADDS = "upstream[parent] = upstream.get(parent, 0) + g"
+LOOP_BACK = "    for t in reversed(topological_order(self)):\n"
 
 STARTS = "start = np.ones(self.data.shape) if gradient is None else np.array(gradient, float)"
-likely_14_2 = by_variants(ENGINE, {
+likely_14_2 = or_error(by_variants(ENGINE, {
     "The gradient that is given to backward is not used: the pass begins with ones.": [
         (STARTS, "start = np.ones(self.data.shape)")],
     "The pass begins with the value of y where no gradient is given. It begins with dy/dy.": [
@@ -466,7 +514,10 @@ likely_14_2 = by_variants(ENGINE, {
         ("for parent in t.parents)\n    return order", "for parent in t.parents[:1])\n    return order")],
     "topological_order has a tensor several times in its list, so it passes its gradient on several times.": [
         ("        elif t not in seen:\n", "        else:\n")],
-})  # fmt: skip
+}), {
+    "backward calls a rule with another number of arguments than it takes. A rule is called as rule(g, out, x, y): the "
+    "upstream gradient, the result of the operation, and the arrays of all its inputs.": r"\(\) (takes \d|missing \d)",
+}, "backward(")  # fmt: skip
 
 EXERCISE_14_2 = program(
     "14.2", WALK,
@@ -478,16 +529,21 @@ EXERCISE_14_2 = program(
         Wrong(built((ADDS, "upstream[parent] = g")), "M19", "Where two contributions meet, the second replaces the first. What "
               "does the chain rule do with several paths?", name="overwrites"),
         Wrong(built(("reversed(topological_order(self))", "topological_order(self)"), ("rule(upstream[t],",
-              "rule(upstream.get(t, np.zeros(t.data.shape)),")), "M20", "The pass runs from the inputs to the output, so most "
-              "tensors pass on 0. At which end does a backward pass begin?", name="forward order"),
+              "rule(upstream.get(t, np.zeros(t.data.shape)),")), "M20", "No gradient reaches "
+              "the leaves: the pass runs from the inputs to the output, or it does not begin with the gradient of the "
+              "output. Which tensor comes first in your loop, and what is its upstream gradient?", name="forward order"),
+        Wrong(built(("    return order\n", "    return order[:-1]\n"), (LOOP_BACK, LOOP_BACK + "        if t not in upstream:\n"
+              "            continue\n")), "", "The root itself is missing from the list of topological_order, so its gradient "
+              "is never passed on. Which tensor does your list of tensors to visit begin with?", name="without root"),
         Wrong(built(("t.grad = upstream[t] if t.grad is None else t.grad + upstream[t]", "t.grad = upstream[t]")), "M01",
               "A second backward replaces the gradient of the first. It should be added to it.", name="replaces grad"),
         Wrong(built(("    while g.ndim > len(shape):\n        g = g.sum(axis=0)\n", "")), "M27", "The gradient of an operand "
               "of shape (3,) has the shape (2, 3). Which axes did broadcasting add in front?", name="leading axes"),
         Wrong(built(("g.sum(axis=axis, keepdims=True)", "g.sum(axis=axis)")), "M27", "An axis of size 1 disappears from the "
               "gradient. The gradient of an input has exactly the shape of the input.", name="drops axes"),
-        Wrong(built(("g = unbroadcast(g, parent.data.shape)", "g = g")), "M27", "Your `unbroadcast` is right, but `backward` "
-              "does not use it: the gradient has the shape of the result instead of that of the operand.",
+        Wrong(built(("g = unbroadcast(g, parent.data.shape)", "g = g")), "M27", "Your `unbroadcast` is right, but "
+              "the gradient of an operand has the shape of the result. Does `backward` bring each contribution to the shape of "
+              "its parent, `parent.data.shape`?",
               name="no unbroadcast"),
         Wrong(built(("            if parent.requires_grad:", "            if True:"), ("if not t.parents and t in upstream:",
               "if not t.parents:")), "", "A tensor that requires no gradient gets one. What should the `grad` of plain data "
@@ -501,8 +557,9 @@ EXERCISE_14_2 = program(
               "so it needs no gradient, but yours raises an error for it. How can you count its numbers?",
               name="empty shape only"),
         Wrong(built(("    if start.shape != self.data.shape:\n        raise RuntimeError(f\"the gradient has the shape "
-                     "{start.shape}\")\n", "")), "M41", "A gradient of shape (3,) was accepted for a result of shape (2, 3). "
-              "Broadcasting would hide such a mistake, so raise the error.", name="any shape"),
+                     "{start.shape}\")\n", "")), "M41", "A gradient with another shape than the result is not "
+              "refused. Broadcasting would hide such a mistake, so compare the two shapes, and `raise` the RuntimeError.",
+              name="any shape"),
         Wrong(built((ADDS, "upstream[parent] = upstream[parent] + g if parent in upstream else g")), "M15", "After `(a + b)."
               "backward(...)`, both gradients are the same array, so `a.grad += 10` changes `b.grad`, too. Where can you "
               "make a new array?", name="shared array"),
@@ -574,11 +631,93 @@ def probes_14_3(rng: np.random.Generator) -> Iterator[Probe]:
             f"The op of this result has to be {op!r}, and `apply` stores it.").expect(op)  # fmt: skip
 
 
+POWER, TANH, RELU = "g * n * x ** (n - 1)", "lambda g, out, x: g * (1 - out**2)", "lambda g, out, x: g * (x > 0)"
+EXP, LOG = "np.exp, (lambda g, out, x: g * out,)", "lambda g, out, x: g / x,"
+BY_X, BY_Y = "lambda g, out, x, y: g / y", "-g * x / y**2"
+SUB_RULES = "rules = (lambda g, out, x, y: g, lambda g, out, x, y: -g)"
+likely_14_3 = by_operation({
+    r"- x|x - z|-x": by_variants(ENGINE, {
+        "The two rules of the difference have changed places. The minus belongs to the second operand.": [
+            (SUB_RULES, "rules = (lambda g, out, x, y: -g, lambda g, out, x, y: g)")],
+        "Both rules of the difference have a minus. It belongs to the second operand only.": [
+            (SUB_RULES, "rules = (lambda g, out, x, y: -g, lambda g, out, x, y: -g)")],
+        "The rules of the difference do not use the upstream gradient.": [
+            (SUB_RULES, "rules = (lambda g, out, x, y: np.ones_like(g), lambda g, out, x, y: -np.ones_like(g))")],
+        "The rules of the difference are those of a product.": [
+            (SUB_RULES, "rules = (lambda g, out, x, y: g * y, lambda g, out, x, y: g * x)")],
+    }),
+    r"x / ": by_variants(ENGINE, {
+        "The rule for the numerator multiplies by the denominator. Write x / y as x times 1 / y.": [(BY_X, BY_X[:-3] + "* y")],
+        "The rule for the numerator is g alone. Write x / y as x times 1 / y.": [(BY_X, BY_X[:-4])],
+        "The rule for the denominator does not square y. Write x / y as x times y to the power -1.": [(BY_Y, "-g * x / y")],
+        "The rule for the denominator is that of a product. Write x / y as x times y to the power -1.": [(BY_Y, "g * x")],
+        "The two rules of the quotient have changed places. The first belongs to the numerator.": [
+            (f"{BY_X}, lambda g, out, x, y: {BY_Y}", f"lambda g, out, x, y: {BY_Y}, {BY_X}")],
+        "The rule for the denominator has x and y in the wrong places.": [(BY_Y, "-g * y / x**2")],
+        "The rules of the quotient do not use the upstream gradient.": [(BY_X, BY_X.replace("g / y", "1 / y")),
+                                                                        (BY_Y, "-x / y**2")],
+        "The rule for the denominator does not use the upstream gradient.": [(BY_Y, "-x / y**2")],
+    }),
+    r"x \*\* ": by_variants(ENGINE, {
+        "The rule of the power takes 1 from the result and not from the exponent: ** comes before -, so brackets are missing "
+        "around n - 1.": [(POWER, "g * n * x ** n - 1")],
+        "The rule of the power does not use the upstream gradient.": [(POWER, "n * x ** (n - 1)")],
+        "The rule of the power is that of n to the x, where the exponent is the variable.": [(POWER, "g * out * np.log(n)")],
+        "The rule of the power multiplies by the logarithm of x. Here x is the variable, and n is a constant.": [
+            (POWER, "g * out * np.log(np.abs(x))")],
+        "The exponent in the rule of the power is n + 1. A derivative takes one away.": [(POWER, "g * n * x ** (n + 1)")],
+        "The rule of the power is that of a square, whatever n is.": [(POWER, "g * 2 * x")],
+        "The rule of the power is an integral: it divides by the new exponent.": [(POWER, "g * x ** (n + 1) / (n + 1)")],
+        "The factor in the rule of the power is n - 1. It is the old exponent, n.": [(POWER, "g * (n - 1) * x ** (n - 1)")],
+    }),
+    r"\.exp": by_variants(ENGINE, {
+        "The rule of exp does not use the upstream gradient.": [(EXP, "np.exp, (lambda g, out, x: out,)")],
+        "The rule of exp is that of a power. Here x is the exponent.": [
+            (EXP, "np.exp, (lambda g, out, x: g * x * np.exp(x - 1),)")],
+        "The rule of exp returns g alone. What is the derivative of the exponential function?": [
+            (EXP, "np.exp, (lambda g, out, x: g,)")],
+        "The rule of exp takes exp of the result. The result is exp(x) already.": [
+            (EXP, EXP.replace("g * out", "g * np.exp(out)"))],
+    }),
+    r"\.log": by_variants(ENGINE, {
+        "The rule of the logarithm does not use the upstream gradient.": [(LOG, LOG.replace("g / x", "1 / x"))],
+        "The rule of the logarithm multiplies by x. The derivative of log x is 1 / x.": [(LOG, LOG.replace("g / x", "g * x"))],
+        "The rule of the logarithm multiplies by the result. The derivative of log x is 1 / x.": [
+            (LOG, LOG.replace("g / x", "g * out"))],
+        "The rule of the logarithm is x / g, which is upside down.": [(LOG, LOG.replace("g / x", "x / g"))],
+        "The rule of the logarithm divides by x squared. That is the derivative of 1 / x, but for the sign.": [
+            (LOG, LOG.replace("g / x", "g / x**2"))],
+    }),
+    r"\.tanh": by_variants(ENGINE, {
+        "The rule of tanh is 1 - out. The square of the result is missing.": [(TANH, TANH.replace("out**2", "out"))],
+        "The rule of tanh squares 1 - out. Only the result is squared.": [(TANH, TANH.replace("(1 - out**2)", "(1 - out)**2"))],
+        "The rule of tanh is 1 + out². The sign is a minus.": [(TANH, TANH.replace("1 - ", "1 + "))],
+        "The rule of tanh is that of the sigmoid, out * (1 - out).": [(TANH, TANH.replace("(1 - out**2)", "out * (1 - out)"))],
+        "The rule of tanh is g times the result. That is the function itself, and not its derivative.": [
+            (TANH, TANH.replace("(1 - out**2)", "out"))],
+        "The rule of tanh takes the upstream gradient away from 1 - out², or adds it. It is a factor.": [
+            (TANH, TANH.replace("g * (1 - out**2)", "g + 1 - out**2"))],
+        "The rule of tanh has g * 1 - out²: brackets are missing around 1 - out**2.": [
+            (TANH, TANH.replace("(1 - out**2)", "1 - out**2"))],
+    }),
+    r"\.relu": by_variants(ENGINE, {
+        "The rule of relu returns only where x is above 0. The upstream gradient is missing.": [
+            (RELU, RELU.replace("g * ", "1.0 * "))],
+        "The rule of relu tests the sign of the upstream gradient. Which number decides whether relu lets it through?": [
+            (RELU, RELU.replace("x > 0", "g > 0"))],
+        "The rule of relu multiplies by the result. The derivative is 1 where x is above 0.": [
+            (RELU, RELU.replace("(x > 0)", "out"))],
+        "The rule of relu lets the gradient through where x is below 0.": [(RELU, RELU.replace("x > 0", "x < 0"))],
+        "The rule of relu clips the upstream gradient: np.maximum(g, 0). The sign of x decides, and not that of g.": [
+            (RELU, RELU.replace("g * (x > 0)", "np.maximum(g, 0)"))],
+    }),
+})  # fmt: skip
+
 EXERCISE_14_3 = program(
     "14.3", ENTRIES,
     title="operations on entries",
     why="Each rule is the upstream gradient times a derivative of school calculus, and backward does the rest.",
-    minutes=15, prelude=NUMPY, probes=probes_14_3, scaffold=whole,
+    minutes=15, prelude=NUMPY, probes=probes_14_3, likely=likely_14_3, scaffold=whole,
     wrong=[
         Wrong(built(("lambda g, out, x, y: -g)", "lambda g, out, x, y: g)")), "M30", "The second operand of a difference has "
               "the wrong sign. What happens to x - y when y grows?", name="sub sign"),
@@ -650,11 +789,80 @@ def probes_14_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("x = Tensor(x, requires_grad=True)\nx[np.arange(3), k].sum().backward()\nx.grad", x=x, k=k).expect(np.eye(4)[k])
 
 
+LEFT, RIGHT = "lambda g, out, x, y: g @ y.T", "lambda g, out, x, y: x.T @ g"
+SPREAD, MEAN = "return np.broadcast_to(g, x.shape)", "    return total(a) / a.data.size\n"
+
+
+def mean_rule(rule: str) -> list[tuple[str, str]]:
+    """A mean with a rule of its own."""
+    return [(MEAN, f'    return apply("mean", np.mean, (lambda g, out, x: {rule},), a)\n')]
+
+
+likely_14_4 = by_operation({
+    " @ ": by_variants(ENGINE, {
+        "The rules of the matrix product are those of the elementwise product.": [
+            (LEFT, "lambda g, out, x, y: g * y"), (RIGHT, "lambda g, out, x, y: g * x")],
+        "The rule for the left matrix is y.T @ g. Its factors have changed sides.": [(LEFT, "lambda g, out, x, y: y.T @ g")],
+        "The rule for the right matrix is g @ x.T. Its factors have changed sides.": [(RIGHT, "lambda g, out, x, y: g @ x.T")],
+        "The transpose is missing in the rule for the left matrix.": [(LEFT, LEFT.removesuffix(".T"))],
+        "The transpose is missing in the rule for the right matrix.": [(RIGHT, "lambda g, out, x, y: x @ g")],
+        "The rules of the matrix product do not use the upstream gradient.": [
+            (LEFT, "lambda g, out, x, y: np.ones_like(g) @ y.T"), (RIGHT, "lambda g, out, x, y: x.T @ np.ones_like(g)")],
+        "The rule for the left matrix transposes g as well.": [(LEFT, "lambda g, out, x, y: g.T @ y.T")],
+        "The rule for the right matrix transposes g as well.": [(RIGHT, "lambda g, out, x, y: x.T @ g.T")],
+    }),
+    r"\.mean": by_variants(ENGINE, {
+        "The rule of the mean does not divide. Each entry counts only 1 / n in a mean of n entries.":
+            mean_rule("np.full(x.shape, g)"),
+        "The rule of the mean divides by the number of rows. Divide by the number of all entries.":
+            mean_rule("np.full(x.shape, g / len(x))"),
+        "The rule of the mean divides by the number of columns. Divide by the number of all entries.":
+            mean_rule("np.full(x.shape, g / x.shape[-1])"),
+        "The rule of the mean does not use the upstream gradient.": mean_rule("np.ones(x.shape) / x.size"),
+        "The rule of the mean returns ones. It needs the upstream gradient, divided by the number of entries.":
+            mean_rule("np.ones(x.shape)"),
+        "The rule of the mean multiplies by the number of entries. It divides.": mean_rule("np.full(x.shape, g * x.size)"),
+        "The rule of the mean multiplies by x. How much does the mean grow when one entry grows by a little?":
+            mean_rule("g * x / x.size"),
+        "The mean divides by the number of columns. Divide by the number of all entries.": [
+            ("/ a.data.size", "/ a.data.shape[-1]")],
+        "The mean does not divide: it is the sum.": [(MEAN, "    return total(a)\n")],
+    }),
+    r"\.sum": by_variants(ENGINE, {
+        "The rule of the sum multiplies by x. How much does the sum grow when one entry grows by a little?": [
+            (SPREAD, "return g * x")],
+        "The rule of the sum divides by the number of entries, as that of a mean does.": [(SPREAD, SPREAD + " / x.size")],
+        "The rule of the sum adds up the upstream gradient. Each entry gets that of the sum to which it belongs.": [
+            (SPREAD, "return np.full(x.shape, np.sum(g))")],
+        "The sum ignores its axis.": [("x.sum(axis=axis)", "x.sum()")],
+        "The axis that was summed comes back at the end. It has to return at its own place, axis.": [
+            ("np.expand_dims(g, axis)", "np.expand_dims(g, -1)")],
+    }),
+    r"reshape": by_variants(ENGINE, {
+        "The rule of reshape returns ones. It brings the upstream gradient back to the shape of x.": [
+            ("g.reshape(x.shape)", "np.ones(x.shape)")],
+        "The rule of reshape puts the numbers into another order. g.reshape(x.shape) keeps theirs.": [
+            ("g.reshape(x.shape)", "g.T.reshape(x.shape)")],
+        "The rule of reshape multiplies by x. It only brings the upstream gradient back to the shape of x.": [
+            ("g.reshape(x.shape)", "g.reshape(x.shape) * x")],
+    }),
+    r"x\[": by_variants(ENGINE, {
+        "The rule of the index begins with ones. An entry that was not selected gets 0.": [
+            ("full = np.zeros", "full = np.ones")],
+        "The rule of the index adds ones. It adds the upstream gradient.": [("(full, index, g)", "(full, index, 1)")],
+        "The rule of the index gives every entry the upstream gradient. An entry that was not selected gets 0.": [
+            ("        full = np.zeros(x.shape)\n        np.add.at(full, index, g)\n",
+             "        full = np.zeros(x.shape) + np.sum(g)\n")],
+        "The rule of the index multiplies by x. An entry that was selected gets the upstream gradient as it is.": [
+            ("(full, index, g)", "(full, index, g * x[index])")],
+    }),
+})  # fmt: skip
+
 EXERCISE_14_4 = program(
     "14.4", AXES,
     title="operations with axes",
     why="Each of these rules sends every number of the upstream gradient back to the entries from which it was computed.",
-    minutes=18, prelude=NUMPY, probes=probes_14_4, scaffold=whole,
+    minutes=18, prelude=NUMPY, probes=probes_14_4, likely=likely_14_4, scaffold=whole,
     wrong=[
         Wrong(built(("g @ y.T, lambda g, out, x, y: x.T @ g", "y.T @ g, lambda g, out, x, y: g @ x.T")), "M29", "In the rules "
               "of the matrix product, the factors are on the wrong sides. Write down the three shapes.", name="matmul sides"),
@@ -773,6 +981,10 @@ def likely_14_5(probe: Probe) -> dict[str, Any]:
             (np.log(sums.sum()) - shift[rows, targets]).mean(),
         "This is minus the score of the correct class. The logarithm of the sum of the exponentials is missing, too.":
             -shift[rows, targets].mean(),
+        "The scores of the correct classes are added up, and the logarithms are averaged. Take the mean of both.":
+            np.log(sums).mean() - shift[rows, targets].sum(),
+        "The logarithms are added up, and the scores of the correct classes are averaged. Take the mean of both.":
+            np.log(sums).sum() - shift[rows, targets].mean(),
         "The sum of the exponentials has no logarithm.": (sums - shift[rows, targets]).mean(),
         "The numbers of the classes are multiplied with the scores. They are indices: they tell which score to take.":
             (np.log(sums) - (shift * targets[:, None]).sum(axis=1)).mean(),
@@ -904,6 +1116,13 @@ def slipped_run(given: Mapping[str, Any], batches: Sequence[Any], rate: float = 
     return losses
 
 
+LABELS = (
+    "The labels of a step are not those of its rows: x and labels need the same slice, and the last batch of an "
+    "epoch is shorter."
+)
+LABELS_ERROR = re.compile("shape mismatch: indexing arrays could not be broadcast")
+
+
 def likely_14_6(probe: Probe) -> dict[str, Any]:
     """Scores, or lists of losses, with a likely mistake, by what to say about it."""
     given = probe.data
@@ -931,6 +1150,8 @@ def likely_14_6(probe: Probe) -> dict[str, Any]:
     if probe.code == LOOP + "\n[p.data for p in parameters]":
         return {"The tensors in `parameters` are as they were before the training. `p.data -= ...` changes them, and a new "
                 "list of new tensors does not.": [w1, b1, w2, b2]}  # fmt: skip
+    if "train(" in probe.code and "images" not in probe.code and probe.code != LOOP:
+        return {LABELS: LABELS_ERROR}
     if probe.code != LOOP:
         return {}
     order = [np.arange(i, min(i + 4, 10)) for _ in range(2) for i in range(0, 10, 4)]
@@ -938,6 +1159,7 @@ def likely_14_6(probe: Probe) -> dict[str, Any]:
     singly = [slipped_run(given, [[i]])[0] for i in range(10)]
     some = [sum(rows) / 4 for rows in itertools.combinations(singly, 4)]
     found: dict[str, Any] = {
+        LABELS: LABELS_ERROR,
         "train returns None. Return the list of losses at its end.": lambda got: got is None,
         "Every step uses all rows. Each step takes the next `batch` rows of x and of labels.":
             slipped_run(given, [np.arange(10)] * 6),
@@ -1056,7 +1278,7 @@ def evaluated_at(rule, x, g):
         home["my_forward"] = given
     return places
 """
-RULE = "[my_forward(x + h), my_forward(x - h), my_rule(x, g)]"
+RULE = "[my_forward(x + h), my_forward(x - h), my_rule(x, g), my_forward(x), my_forward(z)]"
 WRONGS = "[my_forward(x + h), my_forward(x - h), *(wrong(x, g) for wrong in my_wrongs)]"
 
 
@@ -1075,6 +1297,20 @@ def bends(found: Any) -> bool:
     return not np.allclose(second - first, third - second, rtol=1e-4)
 
 
+MIXES = (
+    "An entry of your result depends on other entries of x, too. Here an operation works on each entry by itself. Choose a "
+    "function without a sum, a maximum or an order in it."
+)
+
+
+def agrees(found: Any, g: Any) -> list[Any]:
+    """Whether the gradient in found[2] holds; [-1] if the entry at 1 is another one in the last two, where z has the same x."""
+    before, after = (np.asarray(part, dtype=float).ravel() for part in found[3:])
+    if before.size == after.size == np.size(g) and not np.isclose(before[1], after[1], rtol=1e-9):
+        return [-1]
+    return holding(found[:3], g)
+
+
 def differ(found: Any) -> bool:
     return not np.allclose(np.asarray(found[2], dtype=float), np.asarray(found[3], dtype=float))
 
@@ -1082,9 +1318,12 @@ def differ(found: Any) -> bool:
 def probes_14_7(rng: np.random.Generator) -> Iterator[Probe]:
     x, g = np.abs(numbers(rng, 4)), np.abs(numbers(rng, 4)) * [1, -1, -1, 1]
     for at, upstream in ((x, 1 + 0 * x), (x, g), (x.reshape(2, 2), 10 * g.reshape(2, 2))):
-        asked = run(RULE, x=at, g=upstream)
-        yield asked.seen_as(lambda found, g=upstream: holding(found, g)).expect([True])  # type: ignore[misc]
-    yield run("[my_forward(x), my_forward(x + 1), my_forward(x + 2)]", x=x).seen_as(bends).expect(True)
+        others = 0.5 * (np.arange(4) != 1).reshape(at.shape)
+        asked = run(RULE, x=at, g=upstream, z=at + others)
+        asked = asked.told_by(lambda found: MIXES if found == [-1] else "")
+        yield asked.seen_as(lambda found, g=upstream: agrees(found, g)).expect([True])  # type: ignore[misc]
+    steps = np.array([1.0, 0.7, 1.3, 1.9])
+    yield run("[my_forward(x), my_forward(x + step), my_forward(x + 2 * step)]", x=x, step=steps).seen_as(bends).expect(True)
     yield run("my_forward(x)\nmy_rule(x, g)\n[x, g]", x=x, g=g).expect([x, g])
     asked = run("evaluated_at(my_rule, x, g)", x=x, g=g)
     yield asked.seen_as(lambda places: [bool(np.array_equal(at, x)) for at in places if not np.array_equal(at, x)]).expect([])
@@ -1107,6 +1346,10 @@ def softplus(x: Any) -> Any:
     return np.log1p(np.exp(x))
 
 
+def softmax(x: Any) -> Any:
+    return np.exp(x) / np.exp(x).sum()
+
+
 def logistic(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
@@ -1125,6 +1368,8 @@ EXERCISE_14_7 = program(
         Wrong(operation(lambda x: np.sum(x**2), lambda x, g: 2 * g * x, lambda x, g: g * x, lambda x, g: x), "M27",
               "my_forward returns one number for the whole array. Here an operation works on each entry by itself, so "
               "its result has the shape of x.", name="a reduction"),
+        Wrong(operation(softmax, lambda x, g: softmax(x) * (g - (g * softmax(x)).sum()), lambda x, g: g * x,
+                        lambda x, g: g * x * x), "", MIXES, name="mixes entries"),
         Wrong(operation(np.exp, lambda x, g: np.multiply(g, np.exp(x), out=g), lambda x, g: g * x, lambda x, g: g / x),
               "M15", "The numbers are right, but your rule writes them into the array g. Other rules need g, too.",
               name="writes into g"),
@@ -1349,6 +1594,18 @@ JOINED = "upstream[parent] + g if parent in upstream else g"
 likely_twice = by_variants(DEEP, {
     "The rules of the product multiply by a new Deep without a history, so the second derivative loses a part.": [
         ("g * other, lambda g: g * self", "g * Deep(other.value), lambda g: g * Deep(self.value)")],
+    "The cosine in the rule of the sine has the wrong sign.": [("Deep(np.pi / 2)", "Deep(-np.pi / 2)")],
+    "The derivative of the cosine is +sin in your rules. It is -sin.": [
+        ("(self + Deep(np.pi / 2)).sin()", "Deep(np.cos(self.value), (self,), (lambda h: h * self.sin(),))")],
+    "The rule of the sine multiplies by the sine itself. The derivative of the sine is the cosine.": [
+        ("(self + Deep(np.pi / 2)).sin()", "self.sin()")],
+    "The rule of the sine does not use the upstream gradient.": [("lambda g: g * (self + ", "lambda g: (self + ")],
+    "The rule of exp multiplies by x. The derivative of the exponential function is the function itself.": [
+        ("g * out,", "g * self,")],
+    "The rules of the sum are those of a product.": [
+        ("(lambda g: g, lambda g: g)", "(lambda g: g * other, lambda g: g * self)")],
+    "The rules of the product do not use the upstream gradient.": [
+        ("g * other, lambda g: g * self", "other, lambda g: self")],
     "What gradient returns has no history, so it cannot be differentiated again. Return the Deep that the pass computed.": [
         ("return upstream.get(x, Deep(0.0))", "return Deep(upstream.get(x, Deep(0.0)).value)")],
     "gradient changes x.value. It only returns the gradient.": [
@@ -1563,9 +1820,22 @@ HOOKS = ENGINE.replace(
 WATCHED = SEVEN + "seen = []\n"
 
 
+def calls(seen: list[Any]) -> str:
+    """What the numbers that a hook of c was given show: the contributions to it are 1 and 6."""
+    if not seen:
+        return "The hook of c was never called. The pass reaches c, so its hook is called, with the gradient of c."
+    if len(seen) > 1 and seen[-1] == 7:
+        return "The hook is called each time the gradient of c has grown. Call it once, when it is complete."
+    if len(seen) > 1:
+        return "The hook is called for each contribution. Call it once, with their sum, when all of them are there."
+    one = seen[0] in (1, 6)
+    return "The hook is called with one contribution of two. Call it when the gradient is complete." if one else ""
+
+
 def probes_hooks(rng: np.random.Generator) -> Iterator[Probe]:
     grads = "[float(a.grad), float(b.grad)]"
-    yield run(WATCHED + "c.register_hook(lambda g: seen.append(float(g)))\ny.backward()\nseen").expect([7.0])
+    yield run(WATCHED + "c.register_hook(lambda g: seen.append(float(g)))\ny.backward()\nseen").told_by(calls).expect(
+        [7.0])  # fmt: skip
     yield run(WATCHED + f"c.register_hook(lambda g: None)\ny.backward()\n{grads}").expect([25.0, 19.0])
     yield run(WATCHED + f"c.register_hook(lambda g: 10 * g)\ny.backward()\n{grads}").expect([88.0, 82.0])
     yield run(WATCHED + f"c.register_hook(lambda g: 2 * g)\nc.register_hook(lambda g: g + 1)\ny.backward()\n{grads}").expect(
@@ -1735,10 +2005,47 @@ def saved_outside(ctx: Any, x: Any, out: Any) -> None:
     Shared.saved = x, out
 
 
+ORDERS = {", ".join(order): order for order in itertools.permutations(("g", "out", "x"))}
+
+
+def in_order_of(names: Sequence[str]) -> dict[str, Any]:
+    """exported, where the rule is called with these, in this order."""
+
+    def back(ctx: Any, g: Any) -> Any:
+        x, out = (t.detach().numpy() for t in ctx.saved_tensors)
+        given = {"g": g.numpy(), "out": out, "x": x}
+        return torch.tensor(ctx.rule(*(given[name] for name in names)))
+
+    def exported(forward: Any, rule: Any) -> Any:
+        def ahead(ctx: Any, x: Any) -> Any:
+            out = torch.tensor(forward(x.detach().numpy()))
+            ctx.rule = rule
+            ctx.save_for_backward(x, out)
+            return out
+
+        return type("Exported", (Function,), {"forward": staticmethod(ahead), "backward": staticmethod(back)})
+
+    return {"exported": exported}
+
+
+@functools.cache
+def ordered(text: str) -> Callable[[Probe], Any]:
+    answer = in_order_of(ORDERS[text])
+    return lambda probe: next(one_by_one(EXPORT, answer, [probe]))
+
+
+def likely_export(probe: Probe) -> dict[str, Any]:
+    """The gradient where the rule is called with its arguments in another order, by what to say about it."""
+    if not probe.code.endswith("x.grad"):
+        return {}
+    return {f"The rule is called as rule({text}). Call it as rule(g, out, x).": answer for text in list(ORDERS)[1:]
+            if not isinstance(answer := ordered(text)(probe), Failure)}  # fmt: skip
+
+
 EXPORT = program(
     "14.8", "exported",
     title="export",
-    with_engine=True, prelude=EXPORTED, probes=probes_export,
+    with_engine=True, prelude=EXPORTED, probes=probes_export, likely=likely_export,
     wrong=[
         Wrong(exporter(hung, lambda ctx: (ctx.x, ctx.out)), "M34", "The gradient is right until x is changed in place, and "
               "then it is silently wrong. Which method saves tensors so that a change is noticed?", name="hung on ctx"),
