@@ -129,6 +129,15 @@ def shown_answer(answer: Any) -> str:
     return (text if len(text) <= 400 else text[:397] + "...") + shape
 
 
+def apart(answer: Any, truth: Any) -> str:
+    """A sentence about numbers that are printed like the right ones and are not; "" if they are not printed alike."""
+    given, wanted = as_numbers(answer), as_numbers(truth)
+    if given is None or wanted is None or given.shape != wanted.shape or listed(given) != listed(wanted):
+        return ""
+    most = float(np.abs(given.astype(float) - wanted.astype(float)).max(initial=0.0))
+    return f"The printed digits are right; the largest error is {most:.1e}." if most > 0 else ""
+
+
 def briefly(answer: Any) -> str:
     """The same within a sentence."""
     text = shown_answer(answer)

@@ -23,7 +23,7 @@ from .diagnosis import diagnose, diagnoses, feedback, in_another_order, names_in
 from .exercise import Exercise, Probe, Raises
 from .explaining import Explaining, too_deep
 from .plain import holds_ellipsis, is_nothing, numbers_of, option
-from .shown import printable, shown_answer, shown_call, shown_truth, sort_of
+from .shown import apart, printable, shown_answer, shown_call, shown_truth, sort_of
 from .student import Student
 from .wire import Failure
 from .worker import own_randomness
@@ -299,6 +299,7 @@ class Bench(Explaining):
         left = [f"{parts[state]}{name}" for name, state in self.states.items() if state in parts]
         if left:
             lines.append(f"{left[0]} is still blank.")
+        lines.insert(1, apart(answer, truth))
         says = feedback(wrong) if wrong else ""
         if wrong and not self.is_whole(wrong):  # the other function may have a mistake of its own
             others = [feedback(other) for other in diagnoses(exercise, self.probes, self.answers, failing)]
