@@ -346,6 +346,8 @@ def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
     own, chosen = -logs[rows, targets], p[rows, targets]
     down = stable(z.T).T
     others = np.log(np.where(hot > 0, 1.0, 1 - p)).sum(axis=1)
+    with np.errstate(all="ignore"):
+        unshifted = -np.log(np.exp(z) / np.exp(z).sum(axis=1, keepdims=True))[rows, targets]
     middle = {  # the losses of the rows
         "": own,
         "This uses the probability itself. Where is its logarithm?": -chosen,
@@ -377,6 +379,8 @@ def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
         "np.log2 is the logarithm to the base 2. The natural logarithm is needed, np.log.": own / np.log(2),
         "np.log10 is the logarithm to the base 10. The natural logarithm is needed, np.log.": own / np.log(10),
         "The softmax is taken twice.": -stable(p)[rows, targets],
+        "The softmax is not shifted, so a score of 1000 gives inf or nan. Use your log-softmax of exercise 11.1.": unshifted,
+        "A small probability is rounded to 0 before the logarithm. Use your log-softmax of exercise 11.1.": -np.log(chosen),
     }  # fmt: skip
     found: dict[str, Any] = {}
     for words, losses in middle.items():
@@ -425,6 +429,8 @@ def likely_gradients(z: Array, targets: Array, g: float) -> dict[str, Any]:
     n, classes = z.shape
     p, hot, logs = softmax_rows(z), np.eye(classes)[targets], stable(z)
     down, whole, top = softmax_rows(z.T).T, np.exp(z - z.max()), np.exp(z - z.max(axis=1, keepdims=True))
+    with np.errstate(all="ignore"):
+        unshifted = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
     middle = {
         "": p - hot,
         "This is only minus one-hot. What does the second term of the loss, the logarithm of the sum, add?": -hot,
@@ -445,6 +451,10 @@ def likely_gradients(z: Array, targets: Array, g: float) -> dict[str, Any]:
         "The one-hot is added. It has to be subtracted.": p + hot,
         "The 1 is subtracted everywhere. It belongs at the correct class only.": p - 1,
         "The difference is multiplied by the softmax once more.": p * (p - hot),
+        "The softmax is not shifted, so a score of 1000 gives nan.": unshifted - hot,
+        "The softmax is taken twice. Its input is the scores, not the probabilities.": softmax_rows(p) - hot,
+        "The absolute value drops the sign, which is negative at the correct class.": np.abs(p - hot),
+        "The difference is squared.": (p - hot) ** 2,
         "The entry of the correct class is replaced by 1. Subtract 1 from it.": np.where(hot > 0, 1.0, p),
         "The entry of the correct class is replaced by -1. Subtract 1 from it.": np.where(hot > 0, -1.0, p),
         "The entry of the correct class is replaced by 0. Subtract 1 from it.": np.where(hot > 0, 0.0, p),
@@ -624,6 +634,12 @@ def likely_11_3(probe: Probe) -> dict[str, Any]:
         found[f"{words}. {ask}"] = slope if wanted else root
         negative = np.where(x + small < 0, np.nan, slope) if wanted else root * (x > 0)
         found[f"{words}, and a negative number still reaches the root, whose derivative is nan there. {ask}"] = negative
+        held = np.maximum(x, small)
+        words = f"Numbers below {small:g} are replaced by {small:g}"
+        found[f"{words} before the root, so where x is 0 or negative the answer is not 0. Replace the root's input only "
+              "where x is *not* positive, and put 0 there afterwards."] = (
+            v * (x >= small) / (2 * np.sqrt(held)) if wanted else factor * np.sqrt(held))
+        words = f"The small number {small:g} is under the root, so the values or derivatives are a little wrong"
         if small < 1e-200:
             continue  # where x is positive it is lost in the sum
         found[f"{words}, also where x is positive. {ask}"] = slope if wanted else root * (x > 0)

@@ -63,7 +63,7 @@ class own_work:
 MADE = "layer = Linear(3, 2, np.random.default_rng(0))\n"
 SHAPES = MADE + "[list(p.shape) for p in layer.parameters()]"
 ASKS = MADE + "layer(torch.tensor(x)).backward(torch.tensor(v))\n[layer.weight.grad, layer.bias.grad]"
-KIND = MADE + "[p.detach().numpy().dtype.name for p in (layer.weight, layer.bias)]"
+KIND = MADE + "[[p.detach().numpy().dtype.name, p.requires_grad] for p in (layer.weight, layer.bias)]"
 FILLED = (
     MADE + "with torch.no_grad():\n    layer.weight.copy_(torch.tensor(w))\n    layer.bias.copy_(torch.tensor(b))\n"
     "layer(torch.tensor(x)).backward(torch.tensor(v))\n"
@@ -140,7 +140,7 @@ def probes_12_1(rng: np.random.Generator) -> Iterator[Probe]:
     w, b, x, v = numbers(rng, 2, 3), numbers(rng, 2), numbers(rng, 4, 3), numbers(rng, 4, 2)
     yield run(SHAPES).expect([[2, 3], [2]])
     yield run(ASKS, x=x, v=v).expect([v.T @ x, v.sum(axis=0)])
-    yield run(KIND).expect(["float64", "float64"])
+    yield run(KIND).expect([["float64", True], ["float64", True]])
     yield run(FILLED, w=w, b=b, x=x, v=v).expect([x @ w.T + b, v.T @ x, v.sum(axis=0)])
     yield run(TWINS).seen_as(lambda w: alike(*w)).expect(False)
     yield run(SPREAD).seen_as(spread).expect([True, True, True, True])
@@ -206,6 +206,17 @@ def one_after_the_other(net: Any, x: Any) -> Any:
     return functools.reduce(lambda value, layer: layer(value), net.layers, x)
 
 
+NO_GRADIENT = "does not require a gradient (requires_grad=True)"
+SHORT = "is not float64, which nine digits need: name the dtype where the tensor is made"
+
+
+def faults(got: Any) -> dict[str, str]:
+    """What is wrong with the dtypes and the gradients of weight and bias."""
+    said = [", and ".join([NO_GRADIENT] * (not asks) + [SHORT] * (name != "float64")) for name, asks in got]
+    both = {"The weight and the bias": said[0]} if said[0] and said[0] == said[1] else {}
+    return both or {which: words for which, words in zip(("The weight", "The bias"), said, strict=True) if words}
+
+
 def likely_12_1(probe: Probe) -> dict[str, Any]:
     """Tests of shapes and numbers that show a likely mistake."""
     if probe.code == SHAPES:
@@ -218,6 +229,12 @@ def likely_12_1(probe: Probe) -> dict[str, Any]:
             "The bias is one number for all outputs. Its shape is (n_out,).": lambda got: got in ([[2, 3], [1]], [[2, 3], []]),
             "parameters() of Linear names only the bias. The optimiser is never given the weight.": lambda got: got == [[2]],
         }  # fmt: skip
+    if probe.code == KIND:
+        return {
+            f"{which} {what}.": lambda got, which=which, what=what: faults(got).get(which) == what
+            for which in ("The weight", "The bias", "The weight and the bias")
+            for what in (NO_GRADIENT, SHORT, f"{NO_GRADIENT}, and {SHORT}")
+        }
     if probe.code == SPREAD:
         return {
             "All rows of the weight are the same, so all units compute and learn the same. Draw n_out * n_in numbers.":
@@ -239,10 +256,11 @@ def likely_12_1(probe: Probe) -> dict[str, Any]:
         }  # fmt: skip
     if probe.code == REACHED:
         return {
-            "The weights get no gradient, though the biases do. The layer computes with something else than the tensor "
-            "self.weight: a copy, an array, or what detach() gives.": lambda got: got == [None, [4], None, [2]],
-            "The biases get no gradient, though the weights do. The layer adds something else than the tensor self.bias.":
-                lambda got: got == [[4, 3], None, [2, 4], None],
+            "The weights get no gradient, though the biases do. Does self.weight require one, and does the layer compute with "
+            "this very tensor, and not with a copy, an array, or what detach() gives?":
+                lambda got: got == [None, [4], None, [2]],
+            "The biases get no gradient, though the weights do. Does self.bias require one, and does the layer add this very "
+            "tensor?": lambda got: got == [[4, 3], None, [2, 4], None],
         }  # fmt: skip
     if probe.code == STACK:
         return {
@@ -381,7 +399,8 @@ PAUSE = (
 )
 NONE_FIRST = (
     "q, p = torch.tensor([1.0, 1.0], requires_grad=True), torch.tensor(p, requires_grad=True)\n"
-    "optimizer = SGD([q, p], lr=0.1)\n(p * torch.tensor(c)).sum().backward()\noptimizer.step()\n[q.detach(), p.detach()]"
+    "optimizer = SGD([q, p], lr=0.25, momentum=0.5)\n(3 * q).sum().backward()\noptimizer.step()\nq.grad = None\n"
+    "(p * torch.tensor(c)).sum().backward()\noptimizer.step()\n[q.detach(), p.detach()]"
 )
 ZERO_GRADIENT = (
     "p = torch.tensor(p, requires_grad=True)\noptimizer = SGD([p], lr=0.1, momentum=0.5)\n"
@@ -412,7 +431,7 @@ def probes_12_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TWO_MOVE, p=p, q=c - 1, c=c).expect([p - 0.25 * c, c - 1 - 0.75, c])
     yield run(PAUSE, p=p, c=c).expect([p - 0.1 * c, p - 0.25 * c])
     yield run(BY_ITSELF, p=p, c=c).expect(p - 0.1 * c)
-    yield run(NONE_FIRST, p=p, c=c).expect([np.ones(2), p - 0.1 * c])
+    yield run(NONE_FIRST, p=p, c=c).expect([np.full(2, 0.25), p - 0.25 * c])
     yield run(ZERO_GRADIENT, p=p, c=c).expect(p - 0.1 * c - 0.05 * c)
 
 
@@ -420,7 +439,7 @@ def optimiser(
     velocity: Callable[..., Any] = lambda mu, v, g, lr: mu * v + g,
     move: Callable[..., Any] = lambda p, lr, v: p.sub_(lr * v),
     skip: bool = True, keep: bool = True, clear: bool = True, shared: bool = False, coasts: bool = False,
-    nesterov: bool = False, stops: bool = False, idle: bool = False,
+    nesterov: bool = False, stops: bool = False, idle: bool = False, zeros: bool = False,
 ) -> type:  # fmt: skip
     """SGD with some of its parts exchanged."""
 
@@ -446,7 +465,7 @@ def optimiser(
         def zero_grad(self) -> None:
             for p in self.parameters:
                 if clear:
-                    p.grad = None
+                    p.grad = torch.zeros_like(p) if zeros else None
 
     return SGD
 
@@ -544,7 +563,7 @@ EXERCISE_12_2 = program(
         Wrong(optimiser(skip=False), "M05", "One of the parameters has no gradient (its grad is None), and step() fails there. "
               "What should happen to such a parameter?", name="trips over None"),
         Wrong(optimiser(stops=True), "M05", "The first parameter has no gradient, and step() ends there, so the "
-              "parameters after it do not move."
+              "parameters after it do not move. "
               "Which statement skips one round of a loop, and not all that follow?",
               name="stops at None"),
         Wrong(optimiser(idle=True), "M05", "A gradient of 0 is treated like a missing one: the parameter does not move, "
@@ -565,6 +584,9 @@ EXERCISE_12_2 = program(
         Wrong(optimiser(lambda mu, v, g, lr: mu * v + g, lambda p, lr, v: p.sub_(lr * v), coasts=True), "M05", "A parameter "
               "without a gradient was moved by its old velocity. A missing gradient is not a gradient of 0: skip such a "
               "parameter in this step.", name="coasts"),
+        Wrong(optimiser(zeros=True), "M05", "step() skips a missing gradient, but zero_grad sets the gradients to zeros, which "
+              "are not missing: a parameter that gets no new gradient is moved by its old velocity. Set them to None.",
+              name="sets zeros"),
         Wrong(optimiser(lambda mu, v, g, lr: g.add_(mu * v).clone()), "M15", "The steps are right, but step() adds the "
               "velocity "
               "into p.grad. Leave p.grad as backward computed it.", name="writes into grad"),
@@ -674,27 +696,42 @@ def likely_scores(scores: Array, labels: Array) -> dict[str, Any]:
     """Accuracies with a likely mistake."""
     own, right = scores[np.arange(len(labels)), labels], scores.argmax(axis=1) == labels
     down = np.concatenate([scores.argmax(axis=0), np.zeros(len(labels), dtype=int)])[: len(labels)]
-    return {
+    rows: dict[str, Array] = {  # what is counted in place of the rows that are right
+        "": right,
+        "This compares the largest score with the label, and not its place. Which *column* holds it?":
+            scores.max(axis=1) == labels,
+        "This compares the place of the smallest score.": scores.argmin(axis=1) == labels,
+        "argmax runs down the columns. Each row needs its own: axis=1.": down == labels,
+        "This is True for the rows that are *wrong*: compare with ==.": ~right,
+        "1 is added to the place of the largest score. Places and labels both count from 0.":
+            scores.argmax(axis=1) + 1 == labels,
+        "This compares the score of the correct class with 0.5. It has to be the largest of its row, however large it is.":
+            own > 0.5,
+        "This compares the score of the correct class with 0. It has to be the largest of its row, however large it is.":
+            own > 0,
+    }
+    counts: dict[str, Callable[[Array], Any]] = {
+        "": np.mean,
+        "This is a count. Accuracy is a fraction: divide it by the number of rows.": np.sum,
+        "This is a percentage. Return a fraction from 0 to 1.": lambda each: 100 * each.mean(),
+        "The count is divided by the number of classes. Divide it by the number of rows.":
+            lambda each: each.sum() / scores.shape[1],
+        "The count is divided by the number of all scores. Divide it by the number of rows.":
+            lambda each: each.sum() / scores.size,
+        "This is one truth value for each row. What fraction of them is True?": lambda each: each,
+    }
+    found = {" ".join(filter(None, [words, how])): count(each) for words, each in rows.items() for how, count in counts.items()}
+    del found[""]
+    return found | {
         "argmax without an axis gives one place in the whole array. Each row needs its own: axis=1.":
             (scores.argmax() == labels).mean(),
-        "This compares the score of the correct class with 0.5. It has to be the largest of its row, however large it is.":
-            (own > 0.5).mean(),
-        "This compares the score of the correct class with 0. It has to be the largest of its row, however large it is.":
-            (own > 0).mean(),
         "This is the mean score of the correct classes. Count the rows in which it is the largest one.": own.mean(),
         "// drops the fraction, so the answer is 0 or 1. Use /.": int(right.sum()) // len(labels),
-        "1 is added to the place of the largest score. Places and labels both count from 0.":
-            (scores.argmax(axis=1) + 1 == labels).mean(),
         "1 is subtracted from the place of the largest score. Places and labels both count from 0.":
             (scores.argmax(axis=1) - 1 == labels).mean(),
         "The differences of places and labels are averaged. Only equal ones are right: compare with ==.":
             (scores.argmax(axis=1) - labels).mean(),
-        "This is the fraction of rows that are *wrong*.": 1 - right.mean(),
-        "The count is divided by the number of classes. Divide it by the number of rows.": right.sum() / scores.shape[1],
-        "The count is divided by the number of all scores. Divide it by the number of rows.": right.sum() / scores.size,
         "This looks at the first row only.": float(right[0]),
-        "This tells for each row whether it is right. What fraction of them is?": right,
-        "argmax runs down the columns. Each row needs its own: axis=1.": (down == labels).mean(),
         "This is True only if every row is right. What fraction of the rows is?": bool(right.all()),
         "An accuracy is between 0 and 1. Count the rows that are right, and divide by the number of rows.":
             lambda got: plain(got).ndim == 0 and not 0 <= float(plain(got)) <= 1,
@@ -939,6 +976,9 @@ def likely_12_4(probe: Probe) -> dict[str, Any]:
     """Losses with a likely mistake, by what to say about it: of one batch, or of a whole run."""
     if probe.code == LOOP and probe.view is None:
         return likely_runs(np.asarray(probe.data["x"]), np.asarray(probe.data["labels"]), 4, 2)
+    if probe.code == LOOP:
+        return {"The losses are tensors, and each of them keeps the graph of its step in memory. Which method gives the "
+                "number?": lambda got: got is False}  # fmt: skip
     if "scores" not in probe.data:
         return {}
     if probe.code == LOSS:

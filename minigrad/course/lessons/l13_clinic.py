@@ -58,6 +58,7 @@ def patient(
     number: int, title: str, minutes: int, source: str, culprit: str, innocent: Mapping[str, str],
     cures: Sequence[Any], wrong: Sequence[tuple[Any, str, str, str, str]], probes: Callable[..., Iterator[Probe]],
     hints: Sequence[str], worked: str, why: str, name: str = "", rtol: float = 1e-9, partner: str = "",
+    likely: Callable[[Probe], dict[str, Any]] | None = None,
 ) -> Exercise:  # fmt: skip
     """One patient: `innocent` are the letters that are not to blame, with what to say; each of `wrong` is (cure,
     misconception, what to say, name, a word shared with those that behave alike). Where two lines have changed places,
@@ -77,8 +78,114 @@ def patient(
             *(Wrong({letter: culprit, cure: c}, id, says, name=n, alike=alike) for c, id, says, n, alike in wrong),
         ],
         alternatives=[{letter: l, cure: c} for l, c in zip([culprit.upper(), partner or culprit, *culprit * 9], cures)],
-        hints=hints, worked=worked, why=why, rtol=rtol,
+        hints=hints, worked=worked, why=why, rtol=rtol, likely=likely,
     )  # fmt: skip
+
+
+# --- training runs with a slip in them -----------------------------------------------------------------
+
+Gradients = Callable[[list[Array]], tuple[Any, list[Any]]]  # the loss at these parameters, and its gradients
+
+HOWS: dict[str, dict[str, Any]] = {  # what may be another one in a round, by what to say about it
+    "": {},
+    "The losses are computed after each step; those of the patient come before it.": {"after": True},
+    "The gradients of all rounds add up, because they are not cleared.": {"cleared": ()},
+    "The gradients are cleared and not those of this round: each step uses the ones of the round before.": {"late": True},
+    "Each step goes uphill: subtract the gradient.": {"rate": -1.0},
+    "Only the sign of the gradient is used.": {"slope": np.sign},
+    "The gradient is divided by its norm.": {"slope": lambda g: g / np.linalg.norm(g)},
+    "The gradient is averaged to one number. Each entry moves by its own.": {"slope": np.mean},
+    "The gradient is summed to one number. Each entry moves by its own.": {"slope": np.sum},
+    "Only the gradient of {first} is cleared.": {"cleared": (0,)},
+    "Only the gradient of {last} is cleared.": {"cleared": (-1,)},
+    "Only {first} moves.": {"moved": (0,)},
+    "Only {last} moves.": {"moved": (-1,)},
+    "Nothing moves: the loss is the same in every round.": {"moved": ()},
+    "The steps have momentum 0.9. Plain descent was not the fault.": {"momentum": 0.9},
+    "Each step is divided by the number of rows once more. The mean has done that.": {"per row": True},
+    **{f"Each step is {k:g} times as long as it should be. Is it the rate, or does a call run more than once?": {"rate": k}
+       for k in (0.1, 0.2, 0.5, 2.0, 5.0, 10.0)},
+}  # fmt: skip
+
+
+def run_with(start: Sequence[Array], of: Gradients, steps: int, rate: float, rows: int, how: dict[str, Any]) -> Any:
+    """The losses and the last parameters of a training run; `how` says what is another one in it."""
+    theta, losses = [p.copy() for p in start], []
+    every = range(len(theta))
+    held, speed = [[np.zeros_like(p) for p in theta] for _ in range(2)]
+    cleared, moved = ([i % len(theta) for i in how.get(name, every)] for name in ("cleared", "moved"))
+    rate *= how.get("rate", 1.0) / (rows if "per row" in how else 1)
+    for _ in range(steps):
+        loss, gradients = of(theta)
+        new = [(0.0 if i in cleared else held[i]) + gradients[i] for i in every]
+        used = held if "late" in how else new
+        speed = [how.get("momentum", 0.0) * speed[i] + how.get("slope", lambda g: g)(used[i]) for i in every]
+        theta = [theta[i] - rate * speed[i] if i in moved else theta[i] for i in every]
+        held = new
+        losses.append(float(of(theta)[0] if "after" in how else loss))
+    return losses, theta
+
+
+def slipped(
+    names: Sequence[str], start: Sequence[Array], kinds: Mapping[str, Gradients], steps: int, rate: float, rows: int,
+    part: int = 0,
+) -> dict[str, Any]:
+    """What comes of each loss of `kinds`, and of each slip in its rounds: the losses and one of the parameters."""
+    found: dict[str, Any] = {}
+    with np.errstate(all="ignore"):
+        for how, changes in HOWS.items():
+            for what, of in kinds.items():
+                losses, theta = run_with(start, of, steps, rate, rows, changes)
+                words = " ".join(filter(None, [what, how])).format(first=names[0], last=names[-1])
+                found.setdefault(words, [losses, theta[part]])
+        losses, theta = run_with(start, next(iter(kinds.values())), steps + 1, rate, rows, {})
+    found["There is one round too many."] = [losses, theta[part]]
+    found["There is one loss too many: the one at the end follows no other step."] = [
+        losses, run_with(start, next(iter(kinds.values())), steps, rate, rows, {})[1][part]]  # fmt: skip
+    del found[""]
+    return found
+
+
+def keeps_graphs(probe: Probe) -> dict[str, Any]:
+    """A test for losses that are tensors with a graph."""
+    return {"The losses are tensors, and each of them keeps the graph of its round in memory. Append loss.item().":
+            lambda got: got is False}  # fmt: skip
+
+
+def squares(off: Array) -> dict[str, tuple[Any, Array]]:
+    """Losses of what is off, with the gradient of each: the mean of squares first."""
+    n, root = len(off), np.sqrt((off**2).mean())
+    return {
+        "": ((off**2).mean(), 2 / n * off),
+        "The loss is a sum over the rows. Take the mean.": ((off**2).sum(), 2 * off),
+        "The loss is the mean of the absolute values. Take the squares.": (np.abs(off).mean(), np.sign(off) / n),
+        "The root of the loss is taken. The loss is the mean of the squares.": (root, off / n / root),
+        "The loss is halved.": ((off**2).mean() / 2, off / n),
+        "The loss is divided by the number of rows twice.": ((off**2).mean() / n, 2 / n / n * off),
+        "The loss is the mean of the differences, without the square.": (off.mean(), np.ones(n) / n),
+        "The loss is the mean of the fourth powers. Take the squares.": ((off**4).mean(), 4 / n * off**3),
+    }
+
+
+def likely_line(probe: Probe) -> dict[str, Any]:
+    """Training runs of 13.1 and 13.5 with a slip."""
+    if probe.view is not None:
+        return keeps_graphs(probe)
+    if "w" not in probe.data:
+        return {}
+    w, x, t = (np.asarray(probe.data[name]) for name in "wxt")
+    steps = int(probe.code.split(", ")[-2].split(")")[0])
+
+    def loss(words: str, sign: float) -> Gradients:
+        def of(theta: list[Array]) -> tuple[Any, list[Any]]:
+            value, g = squares(x @ theta[0] - sign * t)[words]
+            return value, [x.T @ g]
+
+        return of
+
+    kinds = {words: loss(words, 1.0) for words in squares(t)}
+    kinds["t is added. It has to be subtracted."] = loss("", -1.0)
+    return slipped(["w"], [w], kinds, steps, 0.1, len(t))
 
 
 # --- 13.1 zero_grad is missing -------------------------------------------------------------------------
@@ -186,7 +293,7 @@ EXERCISE_13_1 = patient(
          "history. Change the tensor in place instead of making a new one.",
          "rebinds", ""),
     ],
-    probes=probes_line("cure_1"),
+    probes=probes_line("cure_1"), likely=likely_line,
     why="Without clearing, each step would use the sum of all earlier gradients.",
     hints=["Write down w.grad after each of the first two rounds, next to the correct gradient of that round.",
            "A step counter that is never set to 0 shows the sum of all days.",
@@ -243,6 +350,44 @@ def probes_13_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TWO_LAYERS.replace("[cure", "losses, _ = [cure") + NUMBERS, **data).seen_as(no_graphs).on(PLAIN).expect(True)
 
 
+BENDS: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {  # of a hidden layer, and derivatives
+    "": (np.tanh, lambda a: 1 - np.tanh(a) ** 2),
+    "tanh is missing.": (lambda a: a, np.ones_like),
+    "h is relu of x @ w1, and not tanh.": (lambda a: np.maximum(a, 0), lambda a: 1.0 * (a > 0)),
+    "h is the sigmoid of x @ w1, and not tanh.": (lambda a: 1 / (1 + np.exp(-a)), lambda a: np.exp(-a) / (1 + np.exp(-a)) ** 2),
+    "tanh is applied twice.": (
+        lambda a: np.tanh(np.tanh(a)), lambda a: (1 - np.tanh(np.tanh(a)) ** 2) * (1 - np.tanh(a) ** 2)),
+}  # fmt: skip
+
+
+def likely_13_2(probe: Probe) -> dict[str, Any]:
+    """Training runs of two layers with a slip."""
+    if probe.view is not None:
+        return keeps_graphs(probe)
+    if "w1" not in probe.data:
+        return {}
+    w1, w2, x, t = (np.asarray(probe.data[name]) for name in ("w1", "w2", "x", "t"))
+    steps = int(probe.code.split(", ")[-2].split(")")[0])
+
+    def loss(bend: str, words: str, end: bool = False) -> Gradients:
+        do, slope = BENDS[bend]
+
+        def of(theta: list[Array]) -> tuple[Any, list[Any]]:
+            a = x @ theta[0]
+            h = do(a)
+            out = h @ theta[1]
+            value, g = squares((np.tanh(out) if end else out) - t)[words]
+            g = g * (1 - np.tanh(out) ** 2) if end else g
+            return value, [x.T @ (np.outer(g, theta[1]) * slope(a)), h.T @ g]
+
+        return of
+
+    kinds = {" ".join(filter(None, [bend, words])): loss(bend, words) for bend in BENDS for words in squares(t)
+             if not (bend and words)}  # fmt: skip
+    kinds["The result of the second layer goes through tanh, too."] = loss("", "", end=True)
+    return slipped(["w1", "w2"], [w1, w2], kinds, steps, 0.1, len(t))
+
+
 def heal_2(*treatments: Treatment) -> Any:
     return healed(PATIENT_2, "patient", *treatments)
 
@@ -276,7 +421,7 @@ EXERCISE_13_2 = patient(
         (heal_2((CUT, "x @ w1")), "", "The path is complete again, but tanh is missing. Without it, the two layers are a "
          "single linear layer.", "no tanh", ""),
     ],
-    probes=probes_13_2,
+    probes=probes_13_2, likely=likely_13_2,
     why="detach had cut the path to w1. Without it, the gradient reaches w1.",
     hints=["Print w1.grad after the first backward.",
            "A backward pass from y = f(x).detach() * 3 never reaches x.",
@@ -333,6 +478,105 @@ def probes_13_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield bare.seen_as(no_graphs).on(PLAIN).expect(True)
 
 
+def likely_13_3(probe: Probe) -> dict[str, Any]:
+    """Training runs of a classifier with a slip."""
+    if probe.view is not None:
+        return keeps_graphs(probe)
+    if "labels" not in probe.data or " 1)" in probe.code:
+        return {}
+    w, x, labels = (np.asarray(probe.data[name]) for name in ("w", "x", "labels"))
+    n, hot = len(x), np.eye(w.shape[1])[labels]
+
+    def softmax(z: Array, axis: int = 1) -> Array:
+        e = np.exp(z - z.max(axis=axis, keepdims=True))
+        p: Array = e / e.sum(axis=axis, keepdims=True)
+        return p
+
+    def back(p: Array, d_p: Array, axis: int = 1) -> Array:
+        """From the probabilities to the scores."""
+        d: Array = p * (d_p - (p * d_p).sum(axis=axis, keepdims=True))
+        return d
+
+    def crossed(z: Array) -> tuple[Any, Array]:
+        p = softmax(z)
+        return -np.log((p * hot).sum(axis=1)).mean(), (p - hot) / n
+
+    def summed(z: Array) -> tuple[Any, Array]:
+        return n * crossed(z)[0], n * crossed(z)[1]
+
+    def divided(z: Array) -> tuple[Any, Array]:
+        return crossed(z)[0] / n, crossed(z)[1] / n
+
+    def entries(z: Array) -> tuple[Any, Array]:
+        return crossed(z)[0] / z.shape[1], crossed(z)[1] / z.shape[1]
+
+    def negative(z: Array) -> tuple[Any, Array]:
+        return -crossed(z)[0], -crossed(z)[1]
+
+    def twice(z: Array) -> tuple[Any, Array]:
+        p = softmax(z)
+        loss, g = crossed(p)
+        return loss, back(p, g)
+
+    def of_mean(z: Array) -> tuple[Any, Array]:
+        p = softmax(z)
+        mean = (p * hot).sum() / n
+        return -np.log(mean), back(p, -hot / n / mean)
+
+    def plain_p(z: Array) -> tuple[Any, Array]:
+        p = softmax(z)
+        return -(p * hot).sum() / n, back(p, -hot / n)
+
+    def one_minus(z: Array) -> tuple[Any, Array]:
+        return 1 + plain_p(z)[0], plain_p(z)[1]
+
+    def off_squared(z: Array) -> tuple[Any, Array]:
+        p = softmax(z)
+        return ((p - hot) ** 2).mean(), back(p, 2 * (p - hot) / p.size)
+
+    def off_rows(z: Array) -> tuple[Any, Array]:
+        return off_squared(z)[0] * z.shape[1], off_squared(z)[1] * z.shape[1]
+
+    def downward(z: Array) -> tuple[Any, Array]:
+        p = softmax(z, axis=0)
+        own = (p * hot).sum(axis=1, keepdims=True)
+        return -np.log(own).mean(), back(p, -hot / n / own, axis=0)
+
+    def bare(z: Array) -> tuple[Any, Array]:
+        return -(z * hot).sum() / n, -hot / n
+
+    def everything(z: Array) -> tuple[Any, Array]:
+        p = softmax(z)
+        return -np.log(p).mean(), (p * z.shape[1] - 1) / p.size
+
+    def in_base(z: Array, base: float) -> tuple[Any, Array]:
+        return crossed(z)[0] / np.log(base), crossed(z)[1] / np.log(base)
+
+    words: dict[str, Callable[[Array], tuple[Any, Array]]] = {
+        "": crossed,
+        "The loss is a sum over the rows. Take the mean.": summed,
+        "The loss is divided by the number of rows twice.": divided,
+        "The loss is divided by the number of classes as well.": entries,
+        "The sign of the loss is wrong, so each step makes the label less likely.": negative,
+        "The scores go through softmax twice.": twice,
+        "This is the logarithm of the mean probability. The loss is the mean of the logarithms.": of_mean,
+        "There is no logarithm: the loss is minus a probability.": plain_p,
+        "There is no logarithm: the loss is one minus a probability.": one_minus,
+        "The loss is a squared error of the probabilities, and not a cross-entropy.": off_squared,
+        "The loss is a squared error of the probabilities, added up in each row, and not a cross-entropy.": off_rows,
+        "The softmax runs down the columns. Each row is one example: dim=1.": downward,
+        "The loss is minus the score of the label, without any softmax.": bare,
+        "The logarithms of all classes are averaged. Only the one of the label counts.": everything,
+        "The logarithm has the base 2. The natural one is needed, torch.log.": lambda z: in_base(z, 2),
+        "The logarithm has the base 10. The natural one is needed, torch.log.": lambda z: in_base(z, 10),
+    }
+
+    def loss(of: Callable[[Array], tuple[Any, Array]]) -> Gradients:
+        return lambda theta: (of(x @ theta[0])[0], [x.T @ of(x @ theta[0])[1]])
+
+    return slipped(["w"], [w], {what: loss(of) for what, of in words.items()}, 5, 0.5, n)
+
+
 def heal_3(*treatments: Treatment) -> Any:
     return healed(PATIENT_3, "patient", *treatments)
 
@@ -371,7 +615,7 @@ EXERCISE_13_3 = patient(
          "pass has given this w a gradient before its update. Does a path lead from the loss to it, does backward come first, "
          "and is w the same tensor in every round?", "requires_grad on the loss", ""),
     ],
-    probes=probes_13_3,
+    probes=probes_13_3, likely=likely_13_3,
     why="cross_entropy already contains the softmax, so it takes scores. A second softmax keeps the loss above 0.55.",
     hints=["How small can the loss become if p is perfect, [1, 0, 0]?",
            "cross_entropy(z) is minus the logarithm of softmax(z). For [50, 0, 0] and class 0 it is 0.",
@@ -430,6 +674,51 @@ def probes_13_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield asked.seen_as(lambda found: all(p.requires_grad for p in found)).expect(True)
 
 
+def likely_13_4(probe: Probe) -> dict[str, Any]:
+    """Results of nets with another layer, and a test of what moves."""
+    if probe.code == MOVED:
+        return {
+            "Some of the layers that parameters() finds do not move, because forward does not use them. Does it leave one out, "
+            "make new layers of its own, or use one of them twice?": lambda got: any(got) and not all(got),
+            "Nothing moves: no path leads from the result to the parameters, or they do not require a gradient.":
+                lambda got: len(got) > 0 and not any(got),
+        }  # fmt: skip
+    if probe.code != FILLED:
+        return {}
+    x = np.asarray(probe.data["x"], dtype=float)
+    first, bend = x.sum(axis=1, keepdims=True), np.tanh
+
+    def net(one: Any, two: Any, three: Any = lambda a: a) -> Array:
+        y = three(1.5 * two(1.2 * one(0.3 * first + 0.3) + 0.3) + 0.3)
+        return np.repeat(y, 2, axis=1)
+
+    def same(a: Array) -> Array:
+        return a
+
+    def relu(a: Array) -> Array:
+        return np.maximum(a, 0)
+
+    def sigmoid(a: Array) -> Array:
+        return np.asarray(1 / (1 + np.exp(-a)))
+
+    hidden = bend(1.2 * bend(0.3 * first + 0.3) + 0.3)
+    return {
+        "The tanh after the second layer is missing.": net(bend, same),
+        "The tanh after the first layer is missing.": net(same, bend),
+        "Both tanh are missing.": net(same, same),
+        "The head has a tanh that it did not have before.": net(bend, bend, bend),
+        "The head has a tanh that it did not have before, and the one before it is missing.": net(bend, same, bend),
+        "There is relu in the place of tanh.": net(relu, relu),
+        "There is a sigmoid in the place of tanh.": net(sigmoid, sigmoid),
+        "The head has a relu that it did not have before.": net(bend, bend, relu),
+        "The head has a softmax that it did not have before.": np.full((len(x), 2), 0.5),
+        "tanh is applied to x before the first layer.": np.repeat(1.5 * bend(1.2 * bend(
+            0.3 * bend(x).sum(axis=1, keepdims=True) + 0.3) + 0.3) + 0.3, 2, axis=1),
+        "tanh is applied twice after a layer.": net(lambda a: bend(bend(a)), lambda a: bend(bend(a))),
+        "The head is not applied: these are the hidden numbers.": np.repeat(hidden, 5, axis=1),
+    }  # fmt: skip
+
+
 LIST, TWO_LINEARS = "[nn.Linear(3, 4), nn.Linear(4, 5)]", "nn.Linear(3, 4), nn.Linear(4, 5)"
 LOOP = "        for layer in self.layers:\n            x = torch.tanh(layer(x))\n"
 
@@ -478,7 +767,7 @@ EXERCISE_13_4 = patient(
         (heal_4((LIST, "nn.ModuleList([nn.Linear(3, 4)])"), ("(5, 2)", "(4, 2)")), "", "The second layer is missing, so this "
          "is another net.", "one layer", ""),
     ],
-    probes=probes_13_4, name="Cure4", rtol=1e-4,
+    probes=probes_13_4, name="Cure4", rtol=1e-4, likely=likely_13_4,
     why="A module finds the parameters in a ModuleList but not in a plain list, and an optimiser trains only what it is given.",
     hints=["Count the tensors that parameters() returns, and the tensors that the net uses.",
            "A module registers layers and parameters that are its own attributes. A plain list is neither.",
@@ -548,7 +837,7 @@ EXERCISE_13_5 = patient(
         (heal_5(ORDERED, ("lr=0.1", "lr=0.01")), "M54",
          "The order is right. But you changed the learning rate, which was not the fault.", "lower rate", ""),
     ],
-    probes=probes_line("cure_5"), partner="e",
+    probes=probes_line("cure_5"), partner="e", likely=likely_line,
     why="step uses the gradients that backward has just computed, so it comes after backward.",
     hints=["There are three calls. step() needs what backward() computes, and zero_grad() deletes it.",
            "It is like shopping: empty the basket, fill the basket, and then cook what is in it.",
@@ -635,7 +924,7 @@ def probes_13_6(rng: np.random.Generator) -> Iterator[Probe]:
     leaves = run(LEAVES).on(EACH)
     yield leaves.seen_as(lambda grads: [g is not None and bool((g.array == 3).all()) for g in grads]).expect([True] * 4)
     yield run(GRADIENTS, x=x, labels=labels).on(NOT_ZERO).seen_as(which_learn(x, labels)).expect([True] * 4)
-    for sizes in ((400, 100, 40), (4, 60, 40)):
+    for sizes in ((400, 100, 40), (4, 24, 40)):
         yield run(SPREAD, sizes=sizes).on(FITTING).seen_as(spread).expect(["fits", "fits"])
 
 
@@ -653,6 +942,10 @@ LARGE = (
     "The weights are random but too large: with many inputs, tanh is saturated. How should the size of the weights "
     "depend on the number of inputs?"
 )
+
+NEXT = "The size of {} fits its rows, and that of {} does not. The root is that of the number of rows of the weight itself: {}."
+BY_IN = "(torch.randn({}, {}) / n_in**0.5).requires_grad_()"
+BY_HIDDEN = BY_IN.replace("n_in", "n_hidden")
 
 EXERCISE_13_6 = patient(
     6, "patient 6", 6, PATIENT_6, "a",
@@ -679,6 +972,12 @@ EXERCISE_13_6 = patient(
         (heal_6("torch.randn(n_in, n_hidden, requires_grad=True) / n_in**0.5"), "M17", "The result of a division is not a "
          "leaf, so its grad stays None. First scale the numbers, then ask for gradients.", "no leaf", ""),
         (heal_6("torch.randn(n_in, n_hidden, requires_grad=True)"), "M40", LARGE, "large", ""),
+        (heal_6(BY_IN.format("n_in", "n_hidden"), BY_IN.format("n_hidden", "n_out")), "M40",
+         NEXT.format("w1", "w2", "n_hidden for w2"), "second by the first's rows", ""),
+        (heal_6(BY_HIDDEN.format("n_in", "n_hidden"), BY_HIDDEN.format("n_hidden", "n_out")), "M40",
+         NEXT.format("w2", "w1", "n_in for w1"), "first by the second's rows", ""),
+        (heal_6(BY_IN.format("n_in", "n_hidden"), "torch.randn(n_hidden, n_out, requires_grad=True)"), "M40",
+         "The size of w1 fits, but w2 is not divided by anything. What belongs there?", "second not divided", ""),
         (heal_6("(torch.rand(n_in, n_hidden) / n_in**0.5).requires_grad_()"), "M40", "All weights have the same sign, so all "
          "hidden units rise and fall together, and with many inputs of one sign their sums are large. Draw numbers of both "
          "signs.", "one sign", ""),
