@@ -299,7 +299,7 @@ class Bench(Explaining):
         left = [f"{parts[state]}{name}" for name, state in self.states.items() if state in parts]
         if left:
             lines.append(f"{left[0]} is still blank.")
-        lines.insert(1, apart(answer, truth))
+        lines.append(apart(answer, truth))
         says = feedback(wrong) if wrong else ""
         if wrong and not self.is_whole(wrong):  # the other function may have a mistake of its own
             others = [feedback(other) for other in diagnoses(exercise, self.probes, self.answers, failing)]

@@ -6,6 +6,7 @@ engine's own derivative. The last one is tensor code, judged by programs.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -131,6 +132,8 @@ def likely_11_1(probe: Probe) -> dict[str, Any]:
         "rounded to 0.": np.nan_to_num(np.log(p)),
         "The sum of the exponentials is subtracted. Subtract its logarithm.": shifted - total,
         "The exponentials are summed down the columns. Each row needs its own sum: axis=1.": shifted - np.log(e.sum(axis=0)),
+        "The sum of the first row is used for every row. Each row needs its own sum: axis=1.": shifted - np.log(total[0]),
+        "The sum of the last row is used for every row. Each row needs its own sum: axis=1.": shifted - np.log(total[-1]),
         "The exponentials of all rows are summed together. Each row needs its own sum: axis=1.": shifted - np.log(e.sum()),
         "The whole array has one maximum and one sum here. Each row needs its own: axis=1.": (
             whole - np.log(np.exp(whole).sum())),
@@ -348,6 +351,7 @@ def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
     others = np.log(np.where(hot > 0, 1.0, 1 - p)).sum(axis=1)
     with np.errstate(all="ignore"):
         unshifted = -np.log(np.exp(z) / np.exp(z).sum(axis=1, keepdims=True))[rows, targets]
+        one_shift = -maximum_of_all(z)[rows, targets]
     middle = {  # the losses of the rows
         "": own,
         "This uses the probability itself. Where is its logarithm?": -chosen,
@@ -380,6 +384,8 @@ def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
         "np.log10 is the logarithm to the base 10. The natural logarithm is needed, np.log.": own / np.log(10),
         "The softmax is taken twice.": -stable(p)[rows, targets],
         "The softmax is not shifted, so a score of 1000 gives inf or nan. Use your log-softmax of exercise 11.1.": unshifted,
+        "One maximum is subtracted from the whole array. In a row far below it all exponentials are 0. Use your log-softmax of "
+        "exercise 11.1.": one_shift,
         "A small probability is rounded to 0 before the logarithm. Use your log-softmax of exercise 11.1.": -np.log(chosen),
     }  # fmt: skip
     found: dict[str, Any] = {}
@@ -430,7 +436,8 @@ def likely_gradients(z: Array, targets: Array, g: float) -> dict[str, Any]:
     p, hot, logs = softmax_rows(z), np.eye(classes)[targets], stable(z)
     down, whole, top = softmax_rows(z.T).T, np.exp(z - z.max()), np.exp(z - z.max(axis=1, keepdims=True))
     with np.errstate(all="ignore"):
-        unshifted = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+        unshifted, one_shift, column_shift = (
+            e / e.sum(axis=1, keepdims=True) for e in (np.exp(z), np.exp(z - z.max()), np.exp(z - z.max(axis=0))))
     middle = {
         "": p - hot,
         "This is only minus one-hot. What does the second term of the loss, the logarithm of the sum, add?": -hot,
@@ -452,6 +459,9 @@ def likely_gradients(z: Array, targets: Array, g: float) -> dict[str, Any]:
         "The 1 is subtracted everywhere. It belongs at the correct class only.": p - 1,
         "The difference is multiplied by the softmax once more.": p * (p - hot),
         "The softmax is not shifted, so a score of 1000 gives nan.": unshifted - hot,
+        "One maximum is subtracted from the whole array. In a row far below it all exponentials are 0, and 0 / 0 is nan.":
+            one_shift - hot,
+        "The maximum of each column is subtracted, which changes the differences within a row.": column_shift - hot,
         "The softmax is taken twice. Its input is the scores, not the probabilities.": softmax_rows(p) - hot,
         "The absolute value drops the sign, which is negative at the correct class.": np.abs(p - hot),
         "The difference is squared.": (p - hot) ** 2,
@@ -480,10 +490,9 @@ def likely_gradients(z: Array, targets: Array, g: float) -> dict[str, Any]:
         **{f"The gradient is divided by {number}, whatever the number of rows is. Use the number of rows of z.": (
             g * (p - hot) / number) for number in (2, 3, 4, 5, 10, 32, 64)},
         "g is added. The upstream gradient is a factor.": (p - hot) / n + g,
-        "Only the softmax is divided by the number of rows. The one-hot belongs to the same mean.": g * (p / n - hot),
-        "Only the one-hot is divided by the number of rows. The softmax belongs to the same mean.": g * (p - hot / n),
-        "g is a factor of the softmax only. It multiplies the whole difference.": (g * p - hot) / n,
-        "g is a factor of the one-hot only. It multiplies the whole difference.": (p - g * hot) / n,
+        **{f"The softmax is multiplied by {of_p}, and the one-hot by {of_hot}. Their difference is multiplied by g / rows.":
+            a * p - b * hot for (of_p, a), (of_hot, b) in itertools.permutations(
+                {"1": 1.0, "g": g, "1 / rows": 1 / n, "g / rows": g / n}.items(), 2)},
         "g is subtracted at the correct class. Subtract 1 there, and multiply by g once.": g * (p - g * hot) / n,
         "The gradient is multiplied by the loss. Its factors are g and 1 / rows.": (
             g * (p - hot) / n * -logs[np.arange(n), targets].mean()),

@@ -206,14 +206,14 @@ def one_after_the_other(net: Any, x: Any) -> Any:
     return functools.reduce(lambda value, layer: layer(value), net.layers, x)
 
 
-NO_GRADIENT = "does not require a gradient (requires_grad=True)"
-SHORT = "is not float64, which nine digits need: name the dtype where the tensor is made"
+NO_GRADIENT = "requires no gradient: requires_grad=True is missing"
+SHORT = "has another dtype than float64, which nine digits need: name the dtype where the tensor is made"
 
 
 def faults(got: Any) -> dict[str, str]:
     """What is wrong with the dtypes and the gradients of weight and bias."""
-    said = [", and ".join([NO_GRADIENT] * (not asks) + [SHORT] * (name != "float64")) for name, asks in got]
-    both = {"The weight and the bias": said[0]} if said[0] and said[0] == said[1] else {}
+    said = [", and it ".join([NO_GRADIENT] * (not asks) + [SHORT] * (name != "float64")) for name, asks in got]
+    both = {"Each of weight and bias": said[0]} if said[0] and said[0] == said[1] else {}
     return both or {which: words for which, words in zip(("The weight", "The bias"), said, strict=True) if words}
 
 
@@ -232,8 +232,8 @@ def likely_12_1(probe: Probe) -> dict[str, Any]:
     if probe.code == KIND:
         return {
             f"{which} {what}.": lambda got, which=which, what=what: faults(got).get(which) == what
-            for which in ("The weight", "The bias", "The weight and the bias")
-            for what in (NO_GRADIENT, SHORT, f"{NO_GRADIENT}, and {SHORT}")
+            for which in ("The weight", "The bias", "Each of weight and bias")
+            for what in (NO_GRADIENT, SHORT, f"{NO_GRADIENT}, and it {SHORT}")
         }
     if probe.code == SPREAD:
         return {
@@ -313,8 +313,8 @@ EXERCISE_12_1 = program(
               "M42", "The weight is transposed. PyTorch's weight has one *row* for each output.", name="transposed"),
         Wrong(layers(lambda rng, o, i: (rng.uniform(-1, 1, (o, i)) / np.sqrt(i)).astype(np.float32)), "M40",
               "The weight is float32. To match PyTorch to nine digits you need float64.", name="float32"),
-        Wrong(layers(bias=lambda o: torch.zeros(o, dtype=torch.float64)), "M54", "The bias does not require a "
-              "gradient.", name="bias requires none"),
+        Wrong(layers(bias=lambda o: torch.zeros(o, dtype=torch.float64)), "M54", "The bias gets no gradient. Does "
+              "self.bias require one, and does the layer add this very tensor?", name="bias requires none"),
         Wrong(layers(all_of=lambda s: list(s.layers[0].parameters())), "M54", "Sequential names the parameters of its "
               "first layer only.", name="first only"),
         Wrong(layers(all_of=lambda s: [layer.parameters() for layer in s.layers]), "", "Sequential returns a list of "
@@ -1058,6 +1058,8 @@ def likely_runs(x: Array, labels: Array, batch: int, epochs: int) -> dict[str, A
             slipped_run(x, labels, batch, epochs, scale=1 / batch),
         "The loss is multiplied by the size of the batch before backward, though a step follows from its mean.":
             slipped_run(x, labels, batch, epochs, scale=batch),
+        "Each batch is cleared and differentiated, but the only step of an epoch follows its last batch. Take one for each "
+        "batch.": slipped_run(x, labels, batch, epochs, step="epoch"),
         "The losses are added up from step to step. Each entry is the loss of one batch.": np.cumsum(right).tolist(),
         "Each loss is divided by the number of batches. Return the losses themselves.": [loss / n for loss in right],
         "Each loss is divided by the number of all rows. It is a mean already.": [loss / len(x) for loss in right],
@@ -1072,6 +1074,9 @@ def likely_runs(x: Array, labels: Array, batch: int, epochs: int) -> dict[str, A
         "backward, step called once each, and do both slices move on?":
             lambda got: len(got) == len(right) and bool(np.isclose(got[0], right[0]) and not np.isclose(got[1], right[1])),
     }  # fmt: skip
+    for words, came in list(found.items()):
+        if isinstance(came, list) and len(came) == len(right):
+            found[f"{words} And the list has one loss for each epoch: append in the inner loop."] = came[n - 1 :: n]
     return found
 
 

@@ -928,6 +928,31 @@ def probes_13_6(rng: np.random.Generator) -> Iterator[Probe]:
         yield run(SPREAD, sizes=sizes).on(FITTING).seen_as(spread).expect(["fits", "fits"])
 
 
+NOT_FITTING = {  # by the word that `spread_of` has for it
+    "all zero": "{} is zero, so nothing goes through it, forward or back. Draw random numbers.",
+    "equal columns": "{} has equal columns, so its units compute and learn the same. Draw random numbers.",
+    "one sign": "The numbers of {} have nearly all the same sign. Draw numbers of both signs.",
+    "too small": "The numbers of {} are too small for its number of rows. A sum of n random numbers grows like the root of n.",
+    "too large": "The numbers of {} are too large for its number of rows. A sum of n random numbers grows like the root of n.",
+}
+
+
+def likely_13_6(probe: Probe) -> dict[str, Any]:
+    """Tests of how the numbers of one of the two weights are spread."""
+    if probe.code != SPREAD:
+        return {}
+
+    def test(word: str, other: str, place: int) -> Callable[[Any], bool]:
+        return lambda got: got[place] == word and got[1 - place] == other
+
+    found: dict[str, Any] = {}
+    for word, says in NOT_FITTING.items():
+        found |= {says.format(name): test(word, "fits", place) for place, name in enumerate(("w1", "w2"))}
+        for other, more in NOT_FITTING.items():
+            found[" ".join(dict.fromkeys([says.format("w1"), more.format("w2")]))] = test(word, other, 0)
+    return found
+
+
 def heal_6(first: str, second: str = "", last: str = "") -> Any:
     return healed(
         PATIENT_6, "patient",
@@ -989,7 +1014,7 @@ EXERCISE_13_6 = patient(
         (heal_6("(torch.randn(n_in, n_hidden) * 1e-4).requires_grad_()"), "M40", "The weights are random but too small. "
          "How should their size depend on the number of inputs?", "tiny", ""),
     ],
-    probes=probes_13_6,
+    probes=probes_13_6, likely=likely_13_6,
     why="With all weights at zero, the hidden units do not differ. Random weights make them differ.",
     hints=["Compute one gradient back by hand. By what is it multiplied between the loss and w1?",
            "Two units with equal weights get equal gradients, so they stay equal. Random numbers make them different.",
