@@ -581,6 +581,7 @@ TOGETHER: dict[str, Step] = {
     "both gradients are sums where means belong, without the 2 of the square": lambda n: n / 2,
     "both gradients are divided by the number of points twice": lambda n: 1 / n,
     "both gradients have a 2 too many": lambda n: 2,
+    "both gradients have 1/2 where the 2 of the square belongs": lambda n: 0.25,
 }  # fmt: skip
 OF_W: dict[str, Step] = {
     "": lambda e, x: 2 * np.mean(e * x), "the gradient of w lacks the 2 of the square": lambda e, x: np.mean(e * x),
@@ -613,6 +614,7 @@ OF_B: dict[str, Step] = {
 TURNS = (
     "", "w is changed before the gradient of b is computed", "b is changed before the gradient of w is computed",
     "the gradients of earlier steps are added to the new ones", "every step uses the errors of the start",
+    "each step replaces w and b, where it should change them",
 )  # fmt: skip
 LINES: dict[str, Step] = {
     "": lambda x, w, b: w * x + b, "b is missing from the prediction": lambda x, w, b: w * x,
@@ -653,7 +655,7 @@ def likely_8_3(probe: Probe) -> dict[str, Any]:
                         new_b = b - scale * OF_B[b_by](LINES[line](x, new_w, b) - y, x)
                     if turned == 2:
                         new_w = w - scale * OF_W[w_by](LINES[line](x, w, new_b) - y, x)
-                    w, b = new_w, new_b
+                    w, b = (-scale * dw, -scale * db) if turned == 5 else (new_w, new_b)
             return (steps == 0 or np.shape(got[0]) == np.shape(w)) and all(
                 np.allclose(one, other, rtol=1e-9, atol=1e-12, equal_nan=True) for one, other in zip(got, (w, b), strict=True)
             )
@@ -1091,7 +1093,7 @@ def sum_then_divide(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
 
 
 STRETCHES: dict[str, Step] = {  # from place, start, size, number of parts, number of examples
-    "": lambda i, at, n, parts, all: (at, at + n),
+    "": lambda i, at, n, parts, all: (at, at + n), "each part ends at its size": lambda i, at, n, parts, all: (at, n),
     "each part has the same length, whatever sizes says":
         lambda i, at, n, parts, all: (i * (all // parts), (i + 1) * (all // parts)),
     "the place of the size is used as the place of the first example": lambda i, at, n, parts, all: (i, i + n),

@@ -339,6 +339,12 @@ def likely_9_2(probe: Probe) -> dict[str, Any]:
                 "Scale.backward has the wrong sign.": -v * k, "Scale.backward gives x * k, the result.": x * k,
                 "Scale.backward gives zeros. x has a gradient.": 0 * v,
             }  # fmt: skip
+    if probe.code.startswith("Hypot"):
+        a, b = (probe.data[name] for name in "ab")
+        return {
+            "Hypot.forward gives a + b. Which root and which squares are in a length?": a + b,
+            "Hypot.forward lacks the square root.": a * a + b * b, "Hypot.forward adds the sizes of a and b.": abs(a) + abs(b),
+        }  # fmt: skip
     if probe.code != HYPOT:
         return {}
     a, b, v = (probe.data[name] for name in "abv")
@@ -349,6 +355,7 @@ def likely_9_2(probe: Probe) -> dict[str, Any]:
                 ("Each gradient of Hypot has both a and b above the line. Only one of them is moved at a time.", a + b, a + b),
                 ("a and b are squared above the line. Their derivatives under the root are 2a and 2b.", a * a, b * b),
                 ("The gradients of a and b are swapped.", b, a), ("You divide by r twice.", a / d, b / d),
+                ("You divide by r three times.", a / d / d, b / d / d),
                 ("Above the line, a and b are missing. The chain rule gives a factor 2a or 2b.", 1 + 0 * a, 1 + 0 * b),
                 ("This is the derivative of the root alone, 1 / (2r). Under the root stands a * a + b * b, and the derivative "
                  "of a * a is a factor, too.", 0.5 + 0 * a, 0.5 + 0 * b),
@@ -360,8 +367,8 @@ def likely_9_2(probe: Probe) -> dict[str, Any]:
             ):
                 found[words + end] = [v * one / d, v * other / d]
             found["g is not used, and the upstream gradient is a factor of each rule." + end] = [a / d, b / d]
-        if (r == 0).any():
-            found["One pair is (0, 0), and your divisor is 1 for all pairs. Decide for each entry separately."] = [v * a, v * b]
+        d, one = np.where((r == 0).any(), 1.0, r), "One pair is (0, 0), and your divisor is 1 for all pairs."
+        found[f"{one} Decide for each entry separately."] = [v * a / d, v * b / d]
         for words, one, other in (
             ("Hypot.backward passes g on. What is the derivative of a square root?", v, v),
             ("Hypot.backward multiplies by r, the result. What is the derivative of a square root?", v * r, v * r),

@@ -93,7 +93,9 @@ def likely_10_1(probe: Probe) -> dict[str, Any]:
                 found.setdefault(" ".join(filter(None, wrong)), value * mask)
         return found
     a, b, g = given
-    return {ONE_ARRAY: lambda got: isinstance(got, np.ndarray) and got.shape == g.shape} | {
+    halves = (g / 2, g / 2) if (a == b).any() else branches("maximum_vjp", a, b, g)
+    for_all = "As soon as one entry of a and b is equal, every entry gets half of g. Decide for each entry separately."
+    return {for_all: halves, ONE_ARRAY: lambda got: isinstance(got, np.ndarray) and got.shape == g.shape} | {
         words: (PIECES[one](a, b, g), PIECES[other](b, a, g))
         for one, other in sorted(itertools.product(PIECES, PIECES), key=lambda pair: (pair[0] != pair[1], pair.count("") == 0))
         if (words := in_words(one, other))
