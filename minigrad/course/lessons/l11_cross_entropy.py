@@ -151,6 +151,12 @@ def likely_11_1(probe: Probe) -> dict[str, Any]:
             stable(z / z.max(axis=1, keepdims=True)),
         "The maximum of the row is added outside the exponential. Subtract it in both places.":
             z + z.max(axis=1, keepdims=True) - np.log(total),
+        "The maximum is subtracted outside the exponential only. Subtract it in both places.":
+            shifted - np.log(np.exp(z).sum(axis=1, keepdims=True)),
+        "The exponentials of the shifted scores stand in front of the logarithm. The shifted scores themselves belong there.":
+            e - np.log(total),
+        "The scores are divided by their sum, which changes their differences. Subtract the largest one.":
+            stable(z / z.sum(axis=1, keepdims=True)),
         "You subtract 1000. Each row needs the shift by its own maximum.":
             z - 1000 - np.log(np.exp(z - 1000).sum(axis=1, keepdims=True)),
         "np.log2 is the logarithm to the base 2. Cross-entropy needs the natural logarithm, np.log.": shifted - np.log2(total),
@@ -636,6 +642,12 @@ def likely_11_3(probe: Probe) -> dict[str, Any]:
         found["One condition decides for the whole array here. torch.where decides for each entry."] = (
             lambda y: (x > 0).any() and not plain(y).any())
         found["Only the positive entries are left. Each entry of x needs one in the result."] = factor * np.sqrt(x[x > 0])
+    closed = x <= 0
+    if wanted or closed.any():
+        found["Where x is not positive the answer is a small number, and not 0 itself. Put exactly 0 there."] = (
+            v * (x > 0) / (2 * np.sqrt(np.where(x > 0, x, 1.0))) if wanted else lambda y: (
+                np.allclose(plain(y)[~closed], factor * np.sqrt(up)[~closed]) and np.ptp(plain(y)[closed]) == 0
+                and 0 < abs(plain(y)[closed][0]) < 0.5 * factor))
     for small in SMALL:
         words = f"The small number {small:g} is under the root, so the values or derivatives are a little wrong"
         ask = "There is an exact way: which entries may the root not see?"

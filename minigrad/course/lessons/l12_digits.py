@@ -226,6 +226,7 @@ def likely_12_1(probe: Probe) -> dict[str, Any]:
             "The bias has one axis too many. Its shape is (n_out,), one number for each output.":
                 lambda got: got[0] == [2, 3] and len(got[1]) == 2,
             "The bias has one number for each *input*. Its shape is (n_out,).": lambda got: got == [[2, 3], [3]],
+            "parameters() of Linear gives more than the weight and the bias, each once.": lambda got: len(got) > 2,
             "The bias is one number for all outputs. Its shape is (n_out,).": lambda got: got in ([[2, 3], [1]], [[2, 3], []]),
             "parameters() of Linear names only the bias. The optimiser is never given the weight.": lambda got: got == [[2]],
         }  # fmt: skip
@@ -796,6 +797,12 @@ def likely_splits(images: Array, labels: Array, seed: int) -> dict[str, Any]:
             lambda got: counted(got)[0] == cut and abs(counted(got)[2] - n + cut) == 1,
         "The two parts together do not hold each image once.": lambda got: counted(got)[0] + counted(got)[2] != n,
         "The first part is not four fifths of the images, rounded down.": lambda got: counted(got)[0] != cut,
+        "The pixels of several images are mixed: each row has to hold those of one image. reshape(len(images), -1) does that.":
+            lambda got: counted(got) == counted(right) and equal(
+                np.sort(np.concatenate([parts(got)[0], parts(got)[2]]), axis=None), np.sort(rows, axis=None)
+            ) and sorted(np.concatenate([parts(got)[0], parts(got)[2]]).tolist()) != sorted(rows.tolist()) and (
+                together(got) != pairs) and len({tuple(row) for row in rows.tolist()} & {
+                    tuple(row) for row in parts(got)[0].tolist()}) == 0,
         "Some pixels are negative. Divide by 16, and subtract nothing.":
             lambda got: parts(got)[0].size > 0 and parts(got)[0].min() < 0,
         "The pixels are divided by the wrong number. They run from 0 to 16 and have to run from 0 to 1.":
