@@ -167,6 +167,8 @@ def trouble(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> str:
         return problem
     label, given, wanted = part
     problem = difference(given, wanted, exercise.rtol, exercise.atol, strict=exact) or problem
+    if given is None and re.search(r"torch[.]tensor\(.*\)\)$", probe.code):  # a tensor in, a tensor out
+        problem = problem.replace("; an array is asked", "; a tensor is asked")
     whole = re.sub(r"^The values? (is|are) not right", lambda found: f"{label} is not right", problem)
     return whole if whole != problem else f"{label}: {problem[0].lower()}{problem[1:]}"
 
