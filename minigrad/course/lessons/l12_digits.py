@@ -1072,6 +1072,7 @@ def likely_runs(x: Array, labels: Array, batch: int, epochs: int) -> dict[str, A
         "Each loss is divided by the number of all rows. It is a mean already.": [loss / len(x) for loss in right],
         "Each loss is divided by the size of the batch. It is a mean already.": [loss / batch for loss in right],
         "Each loss is multiplied by the size of the batch. Return the losses themselves.": [loss * batch for loss in right],
+        "Each loss is multiplied by the number of all rows. Return the losses themselves.": [loss * len(x) for loss in right],
         "This is a single number. Return the list of all losses.": lambda got: np.ndim(got) == 0,
         "The second batch is empty, and the mean of nothing is nan. A slice i : i + batch ends after it begins.":
             lambda got: bool(np.isclose(got[0], right[0]) and np.isnan(got[1])),
