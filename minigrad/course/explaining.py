@@ -71,7 +71,7 @@ class Explaining(Searching):
         stopped = bool(error) or (raised and answer.line is not None)
         alone = not stopped and all(self.probes[i].about for i in failing)  # else it is not what this program asks for
         alone = alone and isinstance(answer, bool | np.bool_) == isinstance(truth, bool)  # nor where another sort comes
-        about = probe.about if alone else ""
+        about = probe.about if alone and not of_recursion(probe) else ""
         slips = self.slip(failing, probe.name)
         odd = self.odd(failing)
         if odd and odd[0][0] in ("inputs", "unused", "chance"):
@@ -179,7 +179,7 @@ class Explaining(Searching):
             if answer in texts:
                 return f"{answer!r} is the answer for other inputs. Which of your conditions does this input meet first?"
             return f"The answers are {', '.join(map(repr, texts))}, letter by letter." if 1 < len(texts) < 7 else ""
-        if isinstance(truth, Raises) and isinstance(answer, Failure) and answer.text.startswith("raise"):
+        if isinstance(truth, Raises) and isinstance(answer, Failure) and answer.text.startswith(("raise", "assert")):
             return f"Your own line raises {answer.type}. The error that is asked for is a {truth.type}."
         if isinstance(truth, Raises) and isinstance(answer, Failure):
             return f"Which statement raises {truth.type}?"
@@ -327,6 +327,11 @@ class Explaining(Searching):
                     best, improved = (candidate, answer, truth, problem), True
                     break
         return best
+
+
+def of_recursion(probe: Probe) -> bool:
+    """True if the words of a question are about functions that call themselves: they are said of nothing else."""
+    return "calls itself" in probe.about
 
 
 def too_deep(probe: Probe, answer: Any) -> bool:

@@ -21,7 +21,7 @@ from . import misconceptions
 from .comparing import FATAL, ask, engine_randomness, leaves_alone, nearly_right, trouble
 from .diagnosis import diagnose, diagnoses, feedback, in_another_order, names_in, observation
 from .exercise import Exercise, Probe, Raises
-from .explaining import Explaining, too_deep
+from .explaining import Explaining, of_recursion, too_deep
 from .plain import holds_ellipsis, is_nothing, numbers_of, option
 from .shown import apart, printable, shown_answer, shown_call, shown_truth, sort_of
 from .student import Student
@@ -385,5 +385,5 @@ class Bench(Explaining):
             "protocol": ("No plain value came back from your code.", failure.message),
         }[failure.kind]  # fmt: skip
         decides = probe is not None and isinstance(exercise.expected(probe), bool)  # its words are about a yes or a no
-        about = probe.about if probe and not decides else ""
+        about = probe.about if probe and not decides and not of_recursion(probe) else ""
         return self.say(FATAL[failure.kind], *lines, about, call=shown_call(exercise, probe) if probe else "")

@@ -456,8 +456,8 @@ def probes_14_2(rng: np.random.Generator) -> Iterator[Probe]:
         t = numbers(rng, *shape) if shape else np.array(float(numbers(rng, 1)[0]))
         yield run(PAIR.format("x * z") + "y.backward(v)\n[x.grad, z.grad]", x=x, z=t, v=v).expect(
             [v * t, fitted(v * x, shape)])  # fmt: skip
-    yield run("[unbroadcast(v, (2, 1)), unbroadcast(v, (3,)), unbroadcast(v, (1, 3))]", v=v).expect(
-        [v.sum(1, keepdims=True), v.sum(0), v.sum(0, keepdims=True)])  # fmt: skip
+    yield run("[unbroadcast(v, (2, 1)), unbroadcast(v, (3,)), unbroadcast(v, (1, 3)), unbroadcast(v, (1,))]", v=v).expect(
+        [v.sum(1, keepdims=True), v.sum(0), v.sum(0, keepdims=True), v.sum(keepdims=True)[0]])  # fmt: skip
     order = SEVEN + "order = topological_order(y)\ny.grad = 1.5\n"
     yield run(order + "[len(order), order[-1].grad, order.index(c), order.index(a)]").seen_as(
         lambda found: [*found[:2], found[2] > found[3]]).told_by(in_order).expect(
@@ -489,6 +489,16 @@ LOOP_BACK = "    for t in reversed(topological_order(self)):\n"
 
 STARTS = "start = np.ones(self.data.shape) if gradient is None else np.array(gradient, float)"
 likely_14_2 = or_error(by_variants(ENGINE, {
+    "A rule gets the result in the place of the upstream gradient. It is called as rule(g, out, x, y).": [
+        ("rule(upstream[t], t.data,", "rule(t.data, upstream[t],")],
+    "unbroadcast loses the axes of length 1. They stay, with that length: keepdims=True in the sum, or reshape(shape) after "
+    "it.": [
+        ("keepdims=True)\n    return g\n", "keepdims=True)\n    return g.reshape([n for n in shape if n != 1])\n")],
+    "unbroadcast looks for axes of length 1 before the axes in front are gone, so it sums other axes. First sum those "
+    "in front.": [
+        ("    while g.ndim > len(shape):\n        g = g.sum(axis=0)\n", ""),
+        ("keepdims=True)\n    return g\n", "keepdims=True)\n    while g.ndim > len(shape):\n        g = g.sum(axis=0)\n"
+         "    return g\n")],
     "The gradient that is given to backward is not used: the pass begins with ones.": [
         (STARTS, "start = np.ones(self.data.shape)")],
     "The pass begins with the value of y where no gradient is given. It begins with dy/dy.": [
@@ -517,6 +527,8 @@ likely_14_2 = or_error(by_variants(ENGINE, {
 }), {
     "backward calls a rule with another number of arguments than it takes. A rule is called as rule(g, out, x, y): the "
     "upstream gradient, the result of the operation, and the arrays of all its inputs.": r"\(\) (takes \d|missing \d)",
+    "The pass comes to a tensor that has no upstream gradient yet. Does the list hold the root, does the pass begin with it, "
+    "and does it pass over tensors that require no gradient?": r"^\d{6,}$|object at 0x",
 }, "backward(")  # fmt: skip
 
 EXERCISE_14_2 = program(
@@ -529,9 +541,10 @@ EXERCISE_14_2 = program(
         Wrong(built((ADDS, "upstream[parent] = g")), "M19", "Where two contributions meet, the second replaces the first. What "
               "does the chain rule do with several paths?", name="overwrites"),
         Wrong(built(("reversed(topological_order(self))", "topological_order(self)"), ("rule(upstream[t],",
-              "rule(upstream.get(t, np.zeros(t.data.shape)),")), "M20", "No gradient reaches "
-              "the leaves: the pass runs from the inputs to the output, or it does not begin with the gradient of the "
-              "output. Which tensor comes first in your loop, and what is its upstream gradient?", name="forward order"),
+              "rule(upstream.get(t, np.zeros(t.data.shape)),")), "M20", "No leaf has "
+              "a gradient after the pass: it runs from the inputs to the output, it does not begin with the gradient of the "
+              "output, or it does not store what it has computed. Which tensor comes first in your loop?",
+              name="forward order"),
         Wrong(built(("    return order\n", "    return order[:-1]\n"), (LOOP_BACK, LOOP_BACK + "        if t not in upstream:\n"
               "            continue\n")), "", "The root itself is missing from the list of topological_order, so its gradient "
               "is never passed on. Which tensor does your list of tensors to visit begin with?", name="without root"),
