@@ -630,9 +630,8 @@ HOW_MANY: dict[str, Step] = {
 }  # fmt: skip
 STARTS = {"": (0.0, 0.0), "w begins at 1": (1.0, 0.0), "b begins at 1": (0.0, 1.0), "w and b begin at 1": (1.0, 1.0)}
 RATES: dict[str, Step] = {
-    "": lambda lr: lr, "lr is not used": lambda lr: 1.0, "the gradients are divided by lr": lambda lr: 1 / lr,
+    "": lambda lr: lr, "the gradients are divided by lr": lambda lr: 1 / lr,
     "lr is used twice": lambda lr: lr * lr,
-    "the rate is always 0.1": lambda lr: 0.1, "the rate is always 0.01": lambda lr: 0.01,
 }  # fmt: skip
 
 
