@@ -1,5 +1,6 @@
 """A slip that is in no catalogue is found by making one small change, and no change outlives the search."""
 
+import dataclasses
 import linecache
 import re
 import time
@@ -64,8 +65,13 @@ SAID = {
 }  # fmt: skip
 
 
+def unforeseen(id):
+    """The exercise, as if nobody had listed its likely mistakes: what is general has to find them."""
+    return dataclasses.replace(lessons.find(id), likely=None)
+
+
 def student(id, code):
-    exercise, file = lessons.find(id), f"<cell {id}>"
+    exercise, file = unforeseen(id), f"<cell {id}>"
     space = {"np": np, "torch": minigrad, "__name__": "__main__", **(exercise.scaffold() if exercise.scaffold else {})}
     linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
     exec(compile(code, file, "exec"), space)
