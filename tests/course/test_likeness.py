@@ -43,7 +43,7 @@ SAID = {
             "def vector_backward(g, x, W):\n    return W @ g, np.outer(x, g)"): "The blocks in it, added up, are",
     ("7.3", "def dX_entry(G, W, i, k):\n    return G[i] * W[k]\n\ndef dW_entry(G, X, k, j):\n    return X[:, k] @ G[:, j]"):
         "The sum over all its numbers is what is asked for.",
-    ("8.2", "def errors(pred, target):\n    return abs(pred - target[:, None])"): "is abs(right), where right",
+    ("8.2", "def errors(pred, target):\n    return abs(pred - target[:, None])"): "You take the size of each error.",
     ("1.4", "partials = [66, 22]"): "The second number: only y moves",
     ("2.3", "by_hand = [66, 66.0]"): "66 is right for x.",  # its own words go first
     ("2.3", "by_hand = [88, 44]"): "The first number is not right; the other one is.",

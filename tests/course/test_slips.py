@@ -50,8 +50,8 @@ SAID = {
     ("3.1", ADD.format("self.grad -= out.grad", "other.grad -= out.grad")): "added, subtracted",
     ("3.1", ADD.format("self.grad += out.data", "other.grad += out.data")): "What belongs in the place of out.data?",
     ("4.3", TRAIN.format("w -= 0.1 * w.grad")): "What belongs in the place of 0.1 in 0.1 * w.grad?",
-    ("8.3", FIT.format("2 * np.mean(e * x)", "2 * np.mean(e)", "steps + 1")): "there is one step too many.",
-    ("8.3", FIT.format("2 * np.mean(e)", "2 * np.mean(e * x)", "steps")): "the gradient of w lacks the factor x and",
+    ("8.3", FIT.format("2 * np.mean(e * x)", "2 * np.mean(e)", "steps + 1")): "Something is too much in steps + 1.",
+    ("8.3", FIT.format("2 * np.mean(e)", "2 * np.mean(e * x)", "steps")): "two things have changed places.",
     ("4.1", "def gradient_state(t):\n    if t.grad is not None: return 'arrived'\n"
      "    if not t.requires_grad: return 'not a leaf'\n"
      "    return 'nothing arrived' if t.is_leaf else 'not required'"): "'not a leaf' and 'not required' have changed places.",
@@ -116,7 +116,7 @@ def fit(x, y, lr, steps):
 """
 BOTH = "def relu_vjp(x, g): return x > 0\ndef maximum_vjp(a, b, g): return a, b"
 SAID_ONCE = [  # what is said, and what was said though it was so by chance, in one call, or of other code
-    ("8.3", FIT.format("1.0", ""), "w begins at 1.", "rounded"),
+    ("8.3", FIT.format("1.0", ""), "in the place of 1.0 in (1.0, 0.0)?", "rounded"),
     ("8.3", FIT.format("0.0", "lr = 0.01"), "lr = 0.01 is too much", "Every number|wrong moment"),
     ("8.3", "def fit(x, y, lr, steps):\n    return 0.8", "one number; 2 values are asked for", "array"),
     ("8.4", "def average(losses):\n    t = n = 0\n    for loss in losses:\n        t += loss.item(); n += 1\n    return t // n",
@@ -125,7 +125,7 @@ SAID_ONCE = [  # what is said, and what was said though it was so by chance, in 
     ("5.1", "def vjp_square(x, v):\n    g = 0 * x\n    for i in range(len(x)):\n        g += 2 * x[i] * v[i]\n    return g",
      "g is nearly what is needed", "range"),
     ("10.1", BOTH, "makes relu_vjp right", "makes this right"),
-    ("8.2", "def errors(pred, target):\n    return np.mean(pred - target[:, None])", "is the mean error.", "is right, the"),
+    ("8.2", "def errors(pred, target):\n    return np.mean(pred - target[:, None])", "np.mean(pred - ", "is right, the"),
     ("3.1", ADD.format("self.grad += out.data", "other.grad += out.data"), "The same change in lines 5 and 6", "One change"),
 ]  # fmt: skip
 
