@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import itertools
 import re
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -50,8 +51,27 @@ def made(source: str, names: Sequence[str], *changes: tuple[str, str]) -> dict[s
             raise ValueError(f"there is no {old!r} in the source")
         source = source.replace(old, new)
     space: dict[str, Any] = {"np": np}
-    exec(source, space)
+    for part in parts_of(source):
+        exec(compiled(part), space)
     return {name: space[name] for name in names} if names else space
+
+
+@functools.cache
+def compiled(part: str) -> types.CodeType:
+    """The code of one definition, which most variants of a source have in common."""
+    return compile(part, "<string>", "exec")
+
+
+def parts_of(source: str) -> list[str]:
+    """The definitions and statements of a source, each with its decorators."""
+    parts = [""]
+    for line in source.splitlines(keepends=True):
+        decorated = parts[-1].startswith("@") and all(above.startswith("@") for above in parts[-1].splitlines())
+        if line[0].isidentifier() or (line[0] == "@" and not decorated):
+            parts[-1:] = [parts[-1] + line] if decorated else [parts[-1], line]
+        else:
+            parts[-1] += line
+    return parts
 
 
 def by_variants(source: str, variants: Mapping[str, Sequence[tuple[str, str]]]) -> Callable[[Probe], dict[str, Any]]:
