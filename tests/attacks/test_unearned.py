@@ -63,6 +63,7 @@ def test_no_two_are_asked_the_same_by_what_gives_points() -> None:
         assert len(rows) == len(SEEDS), f"{exercise.id} asks {len(rows)} different things of twenty students"
 
 
+@pytest.mark.slow
 def test_what_is_written_down_is_practice() -> None:
     """Every answer of the course right: points come only from what asks each student something else."""
     asks_alike = {e.id for e in lessons.all_exercises() if len({repr(e.questions(seed)) for seed in SEEDS}) == 1}
@@ -92,6 +93,7 @@ def test_no_truth_value_of_a_students_process_decides() -> None:
                 assert "requires_grad" in probe.code.splitlines()[-1], (exercise.id, probe.code)
 
 
+@pytest.mark.slow
 def test_no_value_of_a_student_upsets_the_judge() -> None:
     values: list[Any] = [
         None, True, 0, -1, 10**400, 0.5, float("nan"), float("inf"), "", "7", "a" * 1000, ..., [], (), {}, {"a": 1}, [[]],
@@ -284,6 +286,7 @@ def test_the_library_does_not_do_the_work() -> None:
     assert "passed" not in (found["12.2"], found["12.4"]), found
 
 
+@pytest.mark.slow
 def test_given_objects_hold_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert graded(5, READS)["5.2"] == "wrong"
     assert graded(8, FREES)["8.4"] != "passed"

@@ -90,6 +90,7 @@ ODD = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_odd_in_the_code_is_said():
     for (id, code), words in ODD.items():
         exercise, space = student(id, code)
@@ -136,6 +137,7 @@ def test_nothing_is_said_that_is_so_by_chance(id, code, said, chance):
     assert said in found and not re.search(chance, found), found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not can_fork(), reason="no fork here")
 def test_a_change_that_makes_a_loop_endless_takes_no_longer():
     exercise, space = student("1.1", CENTRAL.format("n = 9\n    while n > 3:\n        n -= 1\n    return n * (f(x) + h)"))

@@ -229,6 +229,7 @@ def test_a_download_from_canvas_goes_back_to_canvas(tmp_path: Path, level: str) 
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_download_within_a_folder_is_named(tmp_path: Path, level: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Whose folder it is counts, whatever the files are called; two downloads are two folders of one class."""
     for lesson, ids in ((5, (11, 12)), (6, (11, 13))):
@@ -299,6 +300,7 @@ def test_hostile_names_are_tame_everywhere(tmp_path: Path, level: str) -> None:
         assert "<img" not in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["thread", "process"])
 def test_any_executor_will_do(kind: str, tmp_path: Path, level: str) -> None:
     hand_ins = hand_in(tmp_path / "in", **{f"s{i}": RIGHT if i % 2 else WRONG for i in range(6)})

@@ -424,6 +424,7 @@ def small_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_build_writes_once_and_then_changes_nothing(small_course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("build") == 0
     assert capsys.readouterr().out.split() == [

@@ -144,6 +144,7 @@ def test_sliders_redraw_and_have_a_still_form(make, monkeypatch: pytest.MonkeyPa
     assert isinstance(make(None), viz.plots.MatplotlibFigure)
 
 
+@pytest.mark.slow
 def test_a_film_turns_its_pictures_without_a_kernel_and_has_a_still_form(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINIGRAD_LAB", "1")
     frames = {step: viz.plots.line([0, 1, 2], [1.0, 3.0, 5.0], step / 10, 1.0) for step in range(0, 50, 10)}
