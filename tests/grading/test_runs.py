@@ -24,6 +24,7 @@ from minigrad.course.grading import journal, report, runs, sandbox
 from minigrad.course.grading.plan import Plan
 from minigrad.course.grading.sandbox import Unavailable
 from tests.grading.classroom import notebook
+from tests.house import walls
 
 RIGHT = "import numpy as np\ndef vjp_square(x, v):\n    return 2 * x * v"
 WRONG = "def vjp_square(x, v):\n    return 2 * x"
@@ -433,3 +434,10 @@ def test_a_large_class_needs_no_more_memory(tmp_path: Path, level: str) -> None:
         peaks.append(int(alone.stdout))
         assert len(list(journal.read(out / "results.jsonl"))) == len(rows(out)) == count
     assert peaks[1] < peaks[0] + 200_000, peaks
+
+
+def test_a_result_depends_on_every_file_of_the_judge() -> None:
+    """Else a run that goes on after an update would take over what an older judge said."""
+    needed = {name.rpartition(".")[2] for name in walls.closure(["minigrad.course.verdict"]) if name.count(".") == 2
+              and name.startswith("minigrad.course.")}  # fmt: skip
+    assert needed and needed - {"lessons"} <= {*journal._JUDGE}, sorted(needed - {*journal._JUDGE})
