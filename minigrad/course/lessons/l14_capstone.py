@@ -874,7 +874,7 @@ likely_14_4 = by_operation({
     r"reshape": by_variants(ENGINE, {
         "The rule of reshape returns ones. It brings the upstream gradient back to the shape of x.": [
             ("g.reshape(x.shape)", "np.ones(x.shape)")],
-        "The rule of reshape puts the numbers into another order. g.reshape(x.shape) keeps theirs.": [
+        "The rule of reshape puts the numbers into another order. g.reshape(x.shape) leaves their order as it is.": [
             ("g.reshape(x.shape)", "g.T.reshape(x.shape)")],
         "The rule of reshape multiplies by x. It only brings the upstream gradient back to the shape of x.": [
             ("g.reshape(x.shape)", "g.reshape(x.shape) * x")],
