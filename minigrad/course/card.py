@@ -45,9 +45,9 @@ class Card:
             first, *rest = code.split("\n")
             out.append(f"  {label:{width}}  {first}")
             out += [f"  {'':{width}}  {line}" for line in rest]
+        out += aligned(self.table)
         for paragraph in self.paragraphs:
             out += textwrap.wrap(paragraph, WIDTH, initial_indent="  ", subsequent_indent="  ")
-        out += aligned(self.table)
         if self.link[0]:
             out.append(f"  Next: {self.link[0]}")
         if self.foot:
@@ -70,8 +70,8 @@ class Card:
                 f'<p style="margin:0.2em 0 0 0">{html.escape(name)}</p>'
                 f'<pre style="margin:0 0 0.2em 1.2em;white-space:pre-wrap">{html.escape(code)}</pre>'
             )
-        out += [f'<p style="margin:0.4em 0">{linked(paragraph, self.believed)}</p>' for paragraph in self.paragraphs]
         out += html_table(self.table)
+        out += [f'<p style="margin:0.4em 0">{linked(paragraph, self.believed)}</p>' for paragraph in self.paragraphs]
         if self.link[0]:
             words, address = map(html.escape, self.link)
             words = f'<a href="{address}">{words}</a>' if address else words

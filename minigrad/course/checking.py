@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from . import forms, lessons, locks, misconceptions, progress_store, updating, welcome, wire, worker
+from . import forms, lessons, locks, misconceptions, next_step, progress_store, updating, welcome, wire, worker
 from .card import Card, heading, hush_blanks, in_notebook, named, verdict_card
 from .card import show as show_card
 from .child import examine
@@ -184,9 +184,9 @@ def keep_locked(exercise: Exercise) -> None:
         locks.close(exercise.id)
 
 
-def progress() -> None:
-    """Show all exercises: which pass, how many tries and hints they took."""
-    show(progress_card(progress_store.load()))
+def progress(every: bool = False) -> None:
+    """Show what is solved and what comes next; with `every=True` each exercise, with its tries and hints."""
+    show(progress_card(progress_store.load(), every))
 
 
 # --- who is asked, and for what -----------------------------------------------------------------------------
@@ -314,9 +314,10 @@ def card_of(exercise: Exercise, verdict: Verdict, record: dict[str, Any]) -> Car
 
 
 def going_on(card: Card, exercise: Exercise) -> Card:
-    """The card of an exercise that passes: why it works, and what comes next."""
-    paragraphs = (*card.paragraphs, exercise.why) if exercise.why else card.paragraphs
-    return dataclasses.replace(card, paragraphs=paragraphs, link=forms.what_next(exercise))
+    """The card of an exercise that passes: why it works, how much of the lesson is solved, and what comes next."""
+    step = next_step.after(progress_store.load(), exercise)
+    paragraphs = filter(None, [*card.paragraphs, exercise.why, step.place, step.gained])
+    return dataclasses.replace(card, paragraphs=tuple(paragraphs), link=step.link(exercise))
 
 
 def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) -> Card:
@@ -334,24 +335,26 @@ def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) 
     return going_on(card, exercise) if verdict.passed and exercise.points else card
 
 
-def progress_card(records: dict[str, dict[str, Any]]) -> Card:
-    """The course as a table."""
-    rows = []
-    open_ = ""
-    earned = possible = 0.0
+def progress_card(records: dict[str, dict[str, Any]], every: bool = False) -> Card:
+    """How much is solved and what comes next, below a table: the lessons that are begun, or `every` exercise."""
+    rows: list[tuple[str, ...]] = []
     for lesson in lessons.all_lessons():
-        for exercise in lesson.exercises:
-            record = records.get(exercise.id, {})
-            if not exercise.points and not record:
-                continue
-            possible += exercise.points
-            earned += exercise.points * bool(record.get("passed"))
-            state = "passed" if record.get("passed") else record.get("state", "-")
-            if not open_ and exercise.points and state != "passed":
-                open_ = f"Next: {exercise.id} {exercise.title}."
-            rows.append((exercise.id, exercise.title, state, count(record, "tries"), count(record, "hints")))
-    head = ("exercise", "title", "state", "tries", "hints")
-    return Card("Progress", f"{earned:g} of {possible:g} points", (), (), open_, (head, *rows))
+        begun = [exercise for exercise in lesson.exercises if exercise.id in records]
+        if every:
+            for exercise in lesson.exercises:
+                record = records.get(exercise.id, {})
+                if exercise.points or record:
+                    state = "passed" if record.get("passed") else record.get("state", "-")
+                    rows.append((exercise.id, exercise.title, state, count(record, "tries"), count(record, "hints")))
+        elif begun:
+            asked = next_step.scored(lesson)
+            left = [exercise.id for exercise in asked if not next_step.passed(records, exercise)]
+            done = f"{len(asked) - len(left)} of {len(asked)}"
+            rows.append((f"{lesson.number:02d}", lesson.title, done, ", ".join(left) or "-"))
+    head = ("exercise", "title", "state", "tries", "hints") if every else ("lesson", "title", "solved", "open")
+    step = next_step.after(records)
+    lines = (next_step.solved(records), step.place)
+    return Card("Progress", paragraphs=lines, table=(head, *rows) if rows else (), link=(step.words, ""))
 
 
 def count(record: dict[str, Any], field: str) -> str:

@@ -1,7 +1,7 @@
 """The command `minigrad`: each subcommand is declared here in a few lines and does its work in its own room.
 
 `lab` opens the course, `check` judges notebooks in the terminal, `solution` and `reset` lay a file beside
-the student's, `progress` shows the table, `grade` marks a class, `doctor` says what works on this machine,
+the student's, `progress` shows what is solved, `grade` marks a class, `doctor` says what works on this machine,
 `build` regenerates what is generated; none of them says where you are. Exit code 0: fine; 1: not fine; 2: wrong use.
 """
 
@@ -112,10 +112,12 @@ def make_parser() -> argparse.ArgumentParser:
     command.add_argument("notebook", metavar="LESSON", help=f"{lesson}, or a notebook's file")
     command.add_argument("--yes", action="store_true", help="do not ask, even while the exercise is unsolved")
 
-    command = add("progress", progress, "show the progress table", "minigrad progress --dir minigrad-course")
+    command = add("progress", progress, "show what is solved and what comes next", "minigrad progress --dir minigrad-course")
     command.add_argument(
         "--dir", type=Path, help="your folder (looked for where you are, in minigrad-course, and in the folders above)"
     )
+
+    command.add_argument("--all", action="store_true", help="every exercise, with its state, tries and hints")
 
     command = add(
         "reset", reset, "put a fresh copy in place of a notebook; the old one is kept under a dated name",
@@ -167,14 +169,13 @@ def port(text: str) -> int:
 
 def where(options: argparse.Namespace) -> int:
     """Without a command: which course this is, how far it is solved, and what is next."""
-    from minigrad.course import progress_store
-    from minigrad.course.terminal import next_steps
+    from minigrad.course import progress_store, terminal
 
     folder = lookup.course()
     if folder is None or not lookup.is_course(folder):  # a checkout's own exercises are nobody's course
         print(f"There is no course in {progress_store.here()} yet.\n\n  minigrad lab         makes one here and opens it")
     else:
-        print(next_steps(folder))
+        print(terminal.where(folder))
     print("  minigrad --help      shows every command")
     return 0
 
@@ -229,7 +230,9 @@ def progress(options: argparse.Namespace) -> int:
     folder = (options.dir or lookup.course(here) or begun).expanduser()
     if not folder.is_dir():
         raise WrongUse(f"there is no folder {folder}. `minigrad lab` makes one; --dir says where yours is.")
-    print(progress_table(folder))
+    print(progress_table(folder, options.all))
+    if not options.all:
+        print("minigrad progress --all shows every exercise.")
     file = folder.resolve() / progress_store.FILE
     print(f"Read from {file}" if file.exists() else f"Nothing has been answered yet: there is no {file}")
     return 0

@@ -1,4 +1,4 @@
-"""What a notebook's text tells the cards: the form of an answer, its question once more, and what comes next.
+"""What a notebook's text tells the cards: the form of an answer, and its question once more.
 
 The form is read from all declared answers, the wrong ones too, so it gives nothing away. A slip of the form is no
 belief: it is said, and nothing is locked in.
@@ -16,7 +16,7 @@ from . import lessons, notebooks, wire
 from .exercise import Exercise
 from .plain import kind_of, option, plain_value
 
-__all__ = ["asked", "question", "slip", "what_next"]
+__all__ = ["asked", "question", "slip"]
 
 COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 ENTRIES = {"number": "a number", "None": "None", "truth": "True or False"}
@@ -125,29 +125,6 @@ def question(exercise: Exercise) -> str:
     sentences = re.split(r"(?<=[.?!:])\s+", plain)
     found = next((sentence for sentence in reversed(sentences) if sentence.endswith("?")), "")
     return "" if '"a"' in found else found
-
-
-def what_next(exercise: Exercise) -> tuple[str, str]:
-    """What comes after an exercise, as words and a link in the student's folder: the next exercise, or lesson."""
-    home = lessons.lesson(exercise.lesson)
-    asked = [each for each in home.exercises if each.points]
-    later = asked[asked.index(exercise) + 1 :] if exercise in asked else []
-    if later:
-        return f"{later[0].id} {later[0].title}", headings(home.slug).get(later[0].id, "")
-    if exercise.lesson + 1 not in lessons.numbers():
-        return "", ""
-    onward = lessons.lesson(exercise.lesson + 1)
-    return f"lesson {onward.number:02d}, {onward.title}", f"../notebooks/{onward.slug}.ipynb"
-
-
-@functools.cache
-def headings(slug: str) -> dict[str, str]:
-    """The address of each exercise within its notebook, as JupyterLab makes it from the heading."""
-    file = notebooks.path("exercises", slug)
-    cells = notebooks.read(file)["cells"] if file.is_file() else []
-    prose = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "markdown")
-    found = re.findall(r"^## ((\d+\.\d+) .+?) *$", prose, re.MULTILINE)
-    return {id: "#" + re.sub(r"[`*]", "", heading).replace(" ", "-") for heading, id in found}
 
 
 @functools.cache

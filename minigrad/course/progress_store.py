@@ -94,12 +94,12 @@ def note(id: str, **changes: Any) -> Record:
     Where the folder cannot be written the record lives as long as the kernel.
     """
     if judged():
-        memory[id] = memory.get(id, {}) | changes
+        memory[id] = memory.pop(id, {}) | changes
         return memory[id]
     where = folder()
     with locked(where):
         records = load(where)
-        records[id] = records.get(id, {}) | changes
+        records[id] = records.pop(id, {}) | changes  # the last one in the file is the last one worked on
         try:
             replace(where, records)
         except OSError as error:
@@ -131,7 +131,7 @@ def replace(where: Path, records: dict[str, Record]) -> None:
     """Write the file in one step; a file of that name that is not ours is kept beside it. OSError if that
     fails."""
     target = where / FILE
-    whole = {"minigrad": FORMAT, "edition": EDITION, "exercises": dict(sorted(records.items()))}
+    whole = {"minigrad": FORMAT, "edition": EDITION, "exercises": records}
     text = json.dumps(whole, indent=1, ensure_ascii=False)
     handle, name = tempfile.mkstemp(prefix=FILE, suffix=".tmp", dir=where)
     try:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from minigrad import derivatives, kernels, tape
-from minigrad.course import lessons, misconceptions, sources
+from minigrad.course import lessons, misconceptions, next_step, sources
 from minigrad.operation import Operation
 from minigrad.record.formula import formulas_of, shown
 
@@ -58,7 +58,8 @@ def index(minutes: dict[int, tuple[int, int]]) -> str:
     lines += ["", "## The exercises", "", "| of lesson | minutes | |", "|---|---|---|"]
     for each in known:
         title = f"[{each.number:02d} · {each.title}](../exercises/{each.slug}_exercises.ipynb)"
-        titles = "<br>".join(f"{exercise.id} {exercise.title}" for exercise in asked[each.number])
+        links = (f"[{e.id} {e.title}]({next_step.address(e, 'notebooks/README.md')})" for e in asked[each.number])
+        titles = "<br>".join(links)
         lines.append(f"| {title} | {minutes[each.number][1]} | {titles} |")
     lines += ["", "## Where each source example is taught", "", SOURCES, *sources.table()]
     return "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from minigrad.course import lessons, notebooks, progress_store
+from minigrad.course import lessons, next_step, notebooks, progress_store
 from minigrad.course.card import verdict_card
 from minigrad.course.exercise import Exercise
 from minigrad.course.student import Local, Remote
@@ -152,29 +152,24 @@ class Here(Local):
         """There is no clock here."""
 
 
-def progress_table(folder: Path) -> str:
-    """The progress of a student's folder, as the table of `progress()` in plain text."""
+def progress_table(folder: Path, every: bool = False) -> str:
+    """The progress of a student's folder in plain text: the lessons that are begun, or `every` exercise."""
     from minigrad.course import checking
 
-    table = checking.progress_card(progress_store.load(folder)).text()
+    table = checking.progress_card(progress_store.load(folder), every).text()
     return "\n".join(filter(None, [table, progress_store.news()]))
 
 
-def next_steps(folder: Path) -> str:
-    """Where the student's course lies, how many exercises are solved, which one is next, and what to type."""
+def where(folder: Path) -> str:
+    """Where the student's course lies, how much of it is solved, what comes next, and what to type."""
     records = progress_store.load(folder)
-    scored = [(lesson, exercise) for lesson in lessons.all_lessons() for exercise in lesson.exercises if exercise.points]
-    ahead = [(lesson, exercise) for lesson, exercise in scored if not records.get(exercise.id, {}).get("passed")]
-    lines = [f"Your course is in {folder}.", f"You have solved {len(scored) - len(ahead)} of {len(scored)} exercises."]
-    if news := progress_store.news():
-        lines.append(news)
-    if not ahead:
-        return "\n".join([*lines, "That is all of them.", ""])
-    lesson, exercise = ahead[0]
-    done = sum(each is lesson for each, _ in scored) - sum(each is lesson for each, _ in ahead)
-    number, asked = f"{lesson.number:02d}", sum(each is lesson for each, _ in scored)
-    lines.append(f"You are in lesson {number}, {lesson.title}: {done} of {asked} solved.")
-    lines += [f"Next: exercise {exercise.id}, {exercise.title}.", ""]
-    rows = ((f"lab {number}", "opens the lesson"), (f"lab {exercise.id}", "opens the exercise"),
-            (f"check {exercise.id}", "checks your answer"))  # fmt: skip
-    return "\n".join([*lines, *(f"  minigrad {command:10}  {does}" for command, does in rows)])
+    step = next_step.after(records)
+    lines = [f"Your course is in {folder}.", next_step.solved(records), progress_store.news(), step.place]
+    lines += [f"Next: {step.words}"] if step.words else []
+    rows: list[tuple[str, str]] = []
+    if step.lesson is not None:
+        rows.append((f"lab {step.lesson.number:02d}", "opens the lesson"))
+    if step.exercise is not None:
+        id = step.exercise.id
+        rows += [(f"lab {id}", "opens the exercise"), (f"check {id}", "checks your answer")]
+    return "\n".join([*filter(None, lines), "", *(f"  minigrad {command:10}  {does}" for command, does in rows)])

@@ -5,17 +5,26 @@ It is written anew when `minigrad lab` starts and after each check; a page of th
 
 import contextlib
 import functools
+import html
+import math
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import lessons, notebooks, progress_store
-from minigrad.course.exercise import Lesson
+from minigrad.course import lessons, next_step, progress_store
 
 __all__ = ["FILE", "page", "write"]
 
 FILE = "Welcome.md"
 QUOTE = "> "
 OURS = "<!-- minigrad writes this page anew at each start -->"
+BUTTON = (
+    "display: inline-block; padding: 0.4em 1em; border-radius: 4px; background-color: #0072B2; color: #FFFFFF; "
+    "font-weight: bold; text-decoration: none"
+)
+PICTURE = (
+    "![The stepper: the graph of a small function, its values and gradients, and a sentence on the step that is "
+    "taken](notebooks/images/stepper.png)"
+)
 FOOT = """
 Run a cell with Shift and Enter. A lesson has two notebooks: one to read and run, and one with exercises that check
 themselves.
@@ -45,36 +54,29 @@ def write(folder: Path, news: list[str] | None = None) -> None:
 def page(records: dict[str, dict[str, Any]], news: list[str] | None = None) -> str:
     """The text of the page for these records of progress, and what is new in the folder."""
     known = lessons.all_lessons()
-    done = {each.number: sum(bool(records.get(e.id, {}).get("passed")) for e in scored(each)) for each in known}
-    solved, asked = sum(done.values()), sum(len(scored(each)) for each in known)
-    here = next((each for each in known if done[each.number] < len(scored(each))), None)
-    lines = [OURS, "", "# Welcome to minigrad", "", f"You have solved {solved} of {asked} exercises. {go_on(here, done)}"]
+    hours = math.ceil(sum(minutes().values()) / 60)
+    lines = [OURS, "", "# Welcome to minigrad", "", f"{len(known)} lessons, about {hours} hours in all. {go_on(records)}"]
     for sentence in news or ():
         lines += ["", QUOTE + sentence]
-    lines += ["", "| lesson | solved | minutes | what it is about |", "|---|---|---|---|"]
+    lines += ["", PICTURE, "", "| lesson | solved | minutes | what it is about |", "|---|---|---|---|"]
     for each in known:
-        exercises = f"[{done[each.number]} of {len(scored(each))}](exercises/{each.slug}{notebooks.SUFFIX}.ipynb)"
-        lines.append(f"| {lesson_link(each)} | {exercises} | {minutes()[each.number]} | {each.idea} |")
+        solved, asked = next_step.solved_in(records, each), next_step.scored(each)
+        title = f"[{each.number:02d} · {each.title}]({next_step.address(each)})"
+        exercises = f"[{solved} of {len(asked)}]({next_step.page_of(asked[0])})"
+        lines.append(f"| {title} | {exercises} | {minutes()[each.number]} | {each.idea} |")
     return "\n".join([*lines, FOOT])
 
 
-def go_on(here: Lesson | None, done: dict[int, int]) -> str:
-    """Where to go on: to the first lesson with an open exercise."""
-    if here is None:
-        return "That is all of them."
-    words = "Go on with" if any(done.values()) else "Begin with"
-    exercises = f" or with [its exercises](exercises/{here.slug}{notebooks.SUFFIX}.ipynb)" if done[here.number] else ""
-    return f"**{words} {lesson_link(here)}**{exercises}."
-
-
-def lesson_link(lesson: Lesson) -> str:
-    """A link to a lesson."""
-    return f"[{lesson.number:02d} · {lesson.title}](notebooks/{lesson.slug}.ipynb)"
-
-
-def scored(lesson: Lesson) -> list[Any]:
-    """The exercises of a lesson that count."""
-    return [exercise for exercise in lesson.exercises if exercise.points]
+def go_on(records: dict[str, dict[str, Any]]) -> str:
+    """How much is solved, and below it a link that looks like a button to what comes next."""
+    step = next_step.after(records)
+    target = step.exercise or step.lesson
+    if target is None:
+        return next_step.solved(records)
+    begun = any(record.get("tries") or record.get("passed") for record in records.values())
+    words = f"{'Go on with' if begun else 'Begin with'} {step.words}"
+    said = f"{next_step.solved(records)} {step.place}" if begun else next_step.solved(records)
+    return f'{said}\n\n<a href="{next_step.address(target)}" style="{BUTTON}">{html.escape(words)}</a>'
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The README's picture of the stepper: `python -m tests.browser.picture` takes it anew, in a real JupyterLab."""
+"""The picture of the stepper in the README and on the welcome page: `python -m tests.browser.picture` takes it anew."""
 
 import tempfile
 from pathlib import Path
@@ -8,7 +8,7 @@ from playwright.sync_api import sync_playwright
 
 from tests.browser.fixtures import CHROMIUM, FLAGS, Walk, serve
 
-PICTURE = Path(__file__).parents[2] / ".github" / "stepper.png"
+PICTURE = Path(__file__).parents[2] / "notebooks" / "images" / "stepper.png"
 CELLS = (
     "import minigrad as torch\nfrom minigrad.viz import step",
     "def f(x):\n    y = x**2 + torch.sin(x)\n    return y\n\nstep(f, x=2.0)",

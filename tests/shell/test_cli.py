@@ -317,7 +317,29 @@ def test_reset_of_a_lesson_gives_the_lesson(folder: Path) -> None:
 
 def test_progress_shows_every_exercise(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("progress", "--dir", folder) == 0
-    assert "5.1" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "solved 0 of 75" in shown and "Next: lesson 00, Start here" in shown and "--all" in shown and "5.1" not in shown
+    assert run("progress", "--all", "--dir", folder) == 0
+    assert "5.1 " in capsys.readouterr().out
+
+
+def test_a_long_progress_ends_with_what_is_done_and_what_is_next(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And it counts as everything else does: the questions of the lessons are no exercises."""
+    known = [exercise for lesson in lessons.all_lessons() for exercise in lesson.exercises]
+    done = {exercise.id: {"passed": True, "tries": 1} for exercise in [*known[:30], lessons.find("5.0")]}
+    record = {"minigrad": 1, "edition": EDITION, "exercises": done}
+    (folder / "minigrad-progress.json").write_text(json.dumps(record), encoding="utf-8")
+    count = sum(exercise.points > 0 for exercise in known[:30])
+    for options in ([], ["--all"]):
+        assert run("progress", *options) == 0
+        shown = capsys.readouterr().out
+        assert f"You have solved {count} of 75 exercises." in shown and "points" not in shown
+        assert any("Next: lesson 05" in line for line in shown.splitlines()[-4:]), shown
+        assert len(shown.splitlines()) < 24 or options
+    assert run() == 0
+    assert f"You have solved {count} of 75 exercises." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("place", [".", "exercises"])
@@ -328,7 +350,7 @@ def test_progress_of_the_folder_one_is_in(
     (folder / "minigrad-progress.json").write_text(json.dumps(record), encoding="utf-8")
     (folder / "exercises").mkdir(exist_ok=True)
     monkeypatch.chdir(folder / place)
-    assert run("progress") == 0
+    assert run("progress", "--all") == 0
     assert "77" in capsys.readouterr().out
 
 
@@ -346,7 +368,7 @@ def test_progress_finds_the_course_that_lab_laid_out(
     file.write_text(json.dumps(record), encoding="utf-8")
     for place in (".", "minigrad-course", "minigrad-course/exercises", "minigrad-course/notebooks/reference", "elsewhere"):
         monkeypatch.chdir(tmp_path / place)
-        assert run("progress") == 0
+        assert run("progress", "--all") == 0
         out = capsys.readouterr().out
         assert "77" in out and f"Read from {file}" in out
 
@@ -526,17 +548,21 @@ def test_the_welcome_page_says_what_is_solved_and_where_to_go_on(tmp_path: Path)
     written, *_ = lab.lay_out(tmp_path)
     file = tmp_path / "Welcome.md"
     text = file.read_text(encoding="utf-8")
-    assert "0 of 3" in text and "**Begin with [00 · Start here](notebooks/00_start_here.ipynb)**." in text
+    button = re.search(r'<a href="([^"]+)" style="[^"]+">([^<]+)</a>', text)
+    assert button and button.groups() == ("notebooks/00_start_here.ipynb", "Begin with lesson 00, Start here")
+    assert "0 of 3" in text and re.search(r"15 lessons, about \d+ hours in all", text)
+    assert "](notebooks/images/stepper.png)" in text
     links = re.findall(r"\]\(([^)]+)\)", text)
     assert len(links) >= 2 * 15 and all((tmp_path / link).exists() for link in links)
     assert any("](../Welcome.md)" in path.read_text(encoding="utf-8") for path in written if path.suffix == ".ipynb")
-    passed = {id: {"passed": True} for id in ("0.1", "0.2", "0.3", "1.1", "5.0")}
+    passed = {id: {"passed": True} for id in ("5.0", "0.1", "0.2", "0.3", "1.1")}
     record = {"minigrad": 1, "edition": EDITION, "exercises": passed}
     (tmp_path / "minigrad-progress.json").write_text(json.dumps(record), encoding="utf-8")
     welcome.write(tmp_path)
     text = file.read_text(encoding="utf-8")
     assert "solved 4 of" in text and "3 of 3" in text and "1 of 4" in text, "a prediction of a lesson is no exercise"
-    assert "**Go on with [01 · A derivative is a slope you can measure](notebooks/01_slope.ipynb)** or" in text
+    button = re.search(r'<a href="([^"]+)" style="[^"]+">([^<]+)</a>', text)
+    assert button and button.groups() == ("exercises/01_slope_exercises.ipynb#1.2-A-good-h", "Go on with 1.2 a good h")
     file.write_text("my own page", encoding="utf-8")
     lab.lay_out(tmp_path)
     assert file.read_text(encoding="utf-8") == "my own page"

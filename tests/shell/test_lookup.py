@@ -206,7 +206,7 @@ def test_minigrad_alone_says_where_you_are_and_what_is_next(
     monkeypatch.chdir(above / place)
     assert cli.main([]) == 0
     shown = capsys.readouterr().out
-    assert "solved 4 of" in shown and "lesson 01, A derivative" in shown and "1 of 4" in shown and "1.2, a good h" in shown
+    assert "solved 4 of" in shown and "Lesson 01, A derivative" in shown and "1 of 4" in shown and "Next: 1.2 a good h" in shown
     assert "minigrad lab 01" in shown and "minigrad check 1.2" in shown and shown.isascii()
 
 
