@@ -17,8 +17,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from . import forms, lessons, locks, misconceptions, next_step, progress_store, updating, welcome, wire, worker
-from .card import Card, heading, hush_blanks, in_notebook, named, verdict_card
+from . import forms, history, lessons, locks, misconceptions, next_step, progress_store, updating, welcome, wire, worker
+from .card import Card, believed_in, heading, hush_blanks, in_notebook, named, verdict_card
 from .card import show as show_card
 from .child import examine
 from .exercise import EDITION, Exercise
@@ -31,6 +31,7 @@ __all__ = ["NotPassed", "check", "examine", "hint", "ladder", "predict", "progre
 TRIES_BEFORE_WORKED = 2
 
 hush_blanks()
+history.watch()
 
 
 class NotPassed(Exception):
@@ -71,7 +72,7 @@ def of_another_edition() -> bool:
 
 def check_one(exercise: Exercise, namespace: dict[str, Any]) -> Verdict:
     """Judge, note the progress, show the card."""
-    verdict = examine(exercise, namespace)
+    verdict = doubted(exercise) or examine(exercise, namespace)
     record = remember(exercise, verdict)
     card = card_of(exercise, verdict, record)
     show(card)
@@ -82,6 +83,12 @@ def check_one(exercise: Exercise, namespace: dict[str, Any]) -> Verdict:
 
         controls.offer_hint(exercise, lambda: hint_card(exercise))
     return verdict
+
+
+def doubted(exercise: Exercise) -> Verdict | None:
+    """The verdict on a name whose cell failed or changed since it was set; None in a class, where all runs from the top."""
+    doubts = () if progress_store.judged() else tuple(filter(None, map(history.doubt, exercise.names)))
+    return Verdict(exercise.id, "missing", 0.0, exercise.points, doubts[0]) if doubts else None
 
 
 def lock(exercise: Exercise, answer: Any) -> tuple[Verdict, Card]:
@@ -248,7 +255,7 @@ def ladder_key(exercise: Exercise, record: dict[str, Any]) -> str:
     wrong = next((w for w in exercise.wrong if w.id == record.get("mistake")), None)
     if wrong is not None and wrong.hints:
         return f"mistake {wrong.id}"
-    if record.get("misconception") in misconceptions.CATALOGUE:
+    if lessons.met(record.get("misconception", ""), exercise):
         return str(record["misconception"])
     return "exercise"
 
@@ -304,12 +311,7 @@ def show(card: Card) -> None:
 def card_of(exercise: Exercise, verdict: Verdict, record: dict[str, Any]) -> Card:
     """The card of a check."""
     wants_help = not verdict.passed and verdict.status not in ("not attempted", "missing", "not graded")
-    note = ""
-    if exercise.kind in ("function", "program") and verdict.passed:
-        note = "At hand-in the same questions are asked with other numbers."
-    elif exercise.kind in ("function", "program") and wants_help:
-        note = f"Numbers of seed {verdict.seed}: the same ones come at every check."
-    card = verdict_card(exercise.title, verdict, next_hint(exercise, record) if wants_help else "", note)
+    card = verdict_card(exercise.title, verdict, next_hint(exercise, record) if wants_help else "")
     return going_on(card, exercise) if verdict.passed else card
 
 
@@ -329,8 +331,8 @@ def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) 
         lines.append("That is what happens. Run on and see.")
     else:
         says = verdict.lines[-1] if verdict.mistake else "Something else happens. Run on and compare."
-        lines.append(says + named(verdict))
-    state, believed = "passed" if verdict.passed else "not yet", verdict.misconception
+        lines.append(says + named(believed_in(verdict)))
+    state, believed = "passed" if verdict.passed else "not yet", believed_in(verdict)
     card = Card(f"{exercise.id} {exercise.title}", state, (), tuple(lines), believed=believed)
     return going_on(card, exercise) if verdict.passed and exercise.points else card
 
@@ -394,5 +396,6 @@ def answered(exercise: Exercise, namespace: dict[str, Any], answer: Any) -> Card
     if exercise.kind == "prediction":
         return lock(exercise, answer)[1]
     namespace[exercise.name] = answer
+    history.counts_now(exercise.name)
     verdict = examine(exercise, namespace)
     return card_of(exercise, verdict, remember(exercise, verdict))
