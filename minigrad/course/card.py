@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import html
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from . import misconceptions
+from . import lessons, misconceptions
 from .verdict import Verdict
 
-__all__ = ["Card", "heading", "hush_blanks", "show", "verdict_card"]
+__all__ = ["Card", "believed_in", "heading", "hush_blanks", "named", "show", "verdict_card"]
 
 WIDTH = 96
+DOTTED = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w+)"
+CODE = re.compile(  # `x`, f(x), torch.tensor(x), x.grad, zero_grad, __add__, x[0]
+    rf"`([^`]+)`|\b(?:(?:{DOTTED}+|[A-Za-z_]\w*)\([^()]*\)|{DOTTED}+|[a-z]\w*_\w+|__\w+__|[a-z]\w*\[\w+\])"
+)
 BARS = {"passed": "#009E73", "not yet": "#C75000", "not attempted": "#767676", "": "#767676"}
 
 
@@ -92,9 +97,14 @@ class Card:
         return {"text/plain": self.text(), "text/html": self.html()}
 
 
+def marked(text: str) -> str:
+    """A text in HTML, where what stands between backticks, and what can only be code, is set as code."""
+    return CODE.sub(lambda found: f"<code>{found[1] or found[0]}</code>", html.escape(text))
+
+
 def linked(paragraph: str, believed: str) -> str:
     """The paragraph in HTML; where it names this misconception, a link to its words."""
-    text, found = html.escape(paragraph), misconceptions.CATALOGUE.get(believed)
+    text, found = marked(paragraph), misconceptions.CATALOGUE.get(believed)
     if found is None:
         return text
     address = f"../notebooks/reference/misconceptions.md#{found.id}-{found.name.replace(' ', '-')}"
@@ -139,27 +149,32 @@ def heading(verdict: Verdict) -> str:
     return verdict.status if verdict.status in ("passed", "not attempted", "not graded") else "not yet"
 
 
-def named(verdict: Verdict) -> str:
-    """The misconception behind a verdict, in brackets: its number and its words."""
-    found = misconceptions.CATALOGUE.get(verdict.misconception)
+def named(believed: str) -> str:
+    """A misconception in brackets: its number and its words."""
+    found = misconceptions.CATALOGUE.get(believed)
     return f" ({found.id}, {found.name})" if found else ""
 
 
-def verdict_card(title: str, verdict: Verdict, hint: str = "", note: str = "") -> Card:
-    """The card of a verdict. `hint` names the next rung; `note` is the last line."""
+def believed_in(verdict: Verdict) -> str:
+    """The misconception behind a verdict that its card names: not one of a later lesson."""
+    known = verdict.misconception and lessons.met(verdict.misconception, lessons.find(verdict.exercise))
+    return verdict.misconception if known else ""
+
+
+def verdict_card(title: str, verdict: Verdict, hint: str = "") -> Card:
+    """The card of a verdict. `hint` names the next rung."""
     code = [("you wrote" if not verdict.call else "it gave", verdict.got)] if verdict.got else []
     if verdict.call:
         code.insert(0, ("called" if "\n" not in verdict.call else "run", verdict.call))
     if verdict.expected:
         code.append(("expected", verdict.expected))
-    lines = list(verdict.lines)
+    lines, believed = list(verdict.lines), believed_in(verdict)
     if lines:
-        lines[-1] += named(verdict)
+        lines[-1] += named(believed)
     if verdict.status in ("passed", "not attempted", "missing"):
         code = []
     paragraphs = [*lines, *([f"Next: {hint}"] if hint else [])]
-    believed = verdict.misconception
-    return Card(f"{verdict.exercise} {title}", heading(verdict), tuple(code), tuple(paragraphs), note, believed=believed)
+    return Card(f"{verdict.exercise} {title}", heading(verdict), tuple(code), tuple(paragraphs), believed=believed)
 
 
 def show(card: Card) -> None:

@@ -241,7 +241,7 @@ def value_trouble(exercise: Exercise, answer: Any, truth: Any) -> str:
 def failed(failure: Failure) -> str:
     """A sentence for a Failure."""
     if failure.kind == "missing":
-        return f"I cannot find {failure.message}. Run the cell that defines it, then check again."
+        return f"I cannot find `{failure.message}`. Run the cell that defines it, then check again."
     if failure.kind == "not plain" and failure.message == "a function":
         return "It gave a function, and no value. Is that function to be called, with brackets and an input?"
     if failure.kind == "not plain":

@@ -172,7 +172,7 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     ),
     r"AttributeError: ": ("Which kind of object is this, and what can it do? dir(...) lists it."),
     r"NameError|UnboundLocalError": (
-        "Inside a function only its inputs, and what it has stored before this line, have a name."
+        "No line that ran before this one gives this name a value. Is it spelled as where it was set, and was that cell run?"
     ),
     r"ZeroDivisionError": ("A divisor is 0 for this input."),
     r"OverflowError|.*overflow": (

@@ -85,7 +85,7 @@ def typed(value: Any) -> str:
 def listed(array: np.ndarray[Any, Any]) -> str:
     """The numbers of an array on one line, up to six digits, long ones summarised."""
     if array.ndim == 0:
-        return spelled(array.item())
+        return spelled(array.item(), "")
     if array.size > 60 and array.ndim > 4:
         return "[...]"
     if array.size > 60 and array.shape[0] > 6:
@@ -94,11 +94,11 @@ def listed(array: np.ndarray[Any, Any]) -> str:
     return "[" + ", ".join(listed(part) for part in array) + "]"
 
 
-def spelled(value: Any) -> str:
-    """A number, list, tuple or other plain value, floats to six digits."""
+def spelled(value: Any, zero: str = "0") -> str:
+    """A number, list, tuple or other plain value, floats to six digits: 3.0 as Python has it, in an array 3. as numpy has."""
     if isinstance(value, float):
         text = f"{value:.6g}"
-        return text if any(c in text for c in ".en") else text + "."
+        return text if any(c in text for c in ".en") else f"{text}.{zero}"
     if isinstance(value, np.generic):
         return spelled(value.item())
     if isinstance(value, np.ndarray):

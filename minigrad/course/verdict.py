@@ -113,28 +113,28 @@ class Bench(Explaining):
                 else "Write your code"
             )
             near = [str(n) for n in seen[names[0]].get("near", [])[:1]]
-            other = f"There is {near[0]}: did you change the name?" if near else ""
-            return self.say("not attempted", f"{names[0]} is still blank. {where} in the place of the dots.", other)
+            other = f"There is `{near[0]}`: did you change the name?" if near else ""
+            return self.say("not attempted", f"`{names[0]}` is still blank. {where} in the place of the dots.", other)
         right = next((each for each in self.exercise.alternatives if type(each) is dict), {})
         for name in names:
             if isinstance(right.get(name), type) and seen[name]["type"] == name:
-                return self.say("error", f"{name} is an object of a class {name}; the class itself is asked for.")
+                return self.say("error", f"`{name}` is an object of a class `{name}`; the class itself is asked for.")
         if self.exercise.kind == "function":
             for name in names:
                 data = WORDS_FOR_DATA.get(seen[name]["type"])
                 if data and self.states[name] == "there":
-                    return self.say("error", f"{name} is {data}; a function is asked for: def {name}(...).")
+                    return self.say("error", f"`{name}` is {data}; a function is asked for: `def {name}(...)`.")
         return None
 
     def missing(self, name: str, near: list[str]) -> Verdict:
         """The name is not there: not run, or called something else."""
         what = "the class" if "." in name else "it"
-        lines = [f"I cannot find {name}."]
+        lines = [f"I cannot find `{name}`."]
         bare = name.rpartition(".")[2].strip("_")
         if "." in name and bare in near:
-            lines.append(f"There is a function {bare}. The line {name} = {bare} makes it a method of the class.")
+            lines.append(f"There is a function `{bare}`. The line `{name} = {bare}` makes it a method of the class.")
         elif near:
-            lines.append(f"There is {' and '.join(near)}: did you change the name?")
+            lines.append(f"There is {' and '.join(f'`{n}`' for n in near)}: did you change the name?")
         lines.append(f"If the name is right, run the cell that defines {what}, then check again.")
         return self.say("missing", *lines)
 
@@ -185,7 +185,7 @@ class Bench(Explaining):
                 exercise.name
             ]
             return self.say(
-                "not attempted", f"{holes[0]} is still blank. Write your code in the place of the dots."
+                "not attempted", f"`{holes[0]}` is still blank. Write your code in the place of the dots."
             )
         own = self.own()
         return dataclasses.replace(self.both(failing, problems), agreed=len(own - set(failing)), asked=len(own))
@@ -254,7 +254,7 @@ class Bench(Explaining):
             asked = [i for i in failing if not names_in(exercise, self.probes[i]) & set(blank)]
             if not asked:
                 call, got = shown_call(exercise, self.probes[failing[0]]), shown_answer(self.answers[failing[0]])
-                says = f"{blank[0]} is still blank. Write your code in the place of the dots."
+                says = f"`{blank[0]}` is still blank. Write your code in the place of the dots."
                 return self.say("wrong", says, call=call, got=got)
             failing = asked
         wrong = diagnose(exercise, self.probes, self.answers, failing)
@@ -296,7 +296,7 @@ class Bench(Explaining):
         nameless = wrong is None and noticed is None and not probe.words
         told = probe.shown or (nameless and len([line for line in lines if line]) < 2)
         parts = {"blank": "", "hole": "A part of "}
-        left = [f"{parts[state]}{name}" for name, state in self.states.items() if state in parts]
+        left = [f"{parts[state]}`{name}`" for name, state in self.states.items() if state in parts]
         if left:
             lines.append(f"{left[0]} is still blank.")
         lines.append(apart(answer, truth))

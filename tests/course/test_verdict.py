@@ -179,7 +179,7 @@ def test_blank_missing_and_nearly_named():
     ex = exercise()
     assert judge(ex, Local({"outer": lambda a, b: ...})).status == "not attempted"
     assert judge(ex, Local({"outer": lambda a, b: None})).status == "not attempted"
-    assert judge(ex, Local({})).lines[0] == "I cannot find outer."
+    assert judge(ex, Local({})).lines[0] == "I cannot find `outer`."
     near = judge(ex, Local({"outr": np.outer}))
     assert near.status == "missing" and "outr" in near.lines[1]
     assert judge(ex, Local({"outer": 3})).status == "error"
@@ -287,8 +287,8 @@ def test_methods_are_blank_or_replaced_in_a_fresh_class():
     assert judge(ex, Local(ex.namespace(ex.alternatives[0]))).passed
     assert judge(ex, Local(given())).status == "not attempted"
     found = judge(ex, Local(ex.namespace(ex.wrong[0].answer)))
-    assert found.mistake == "left" and found.call == "x = 2.\ny = 3.5\n(Value(x) + Value(y)).data"
-    assert judge(ex, Local({})).lines[0] == "I cannot find Value.__add__."
+    assert found.mistake == "left" and found.call == "x = 2.0\ny = 3.5\n(Value(x) + Value(y)).data"
+    assert judge(ex, Local({})).lines[0] == "I cannot find `Value.__add__`."
 
 
 def test_an_error_is_explained_by_what_it_is():
@@ -322,7 +322,7 @@ def test_a_blank_among_given_methods_is_named():
         wrong=[], alternatives=[Counts],
     )  # fmt: skip
     found = judge(ex, Local({"Counter": Counter}))
-    assert not found.passed and "A part of Counter is still blank." in found.lines
+    assert not found.passed and "A part of `Counter` is still blank." in found.lines
     assert judge(ex, Local({"Counter": Counts})).passed
 
 
@@ -376,7 +376,7 @@ def test_how_values_are_written():
     assert typed(A) == "np.array([[1.5, 2.5, -3.], [0.5, 4., 2.]])"
     assert typed(np.zeros(2, np.float32)) == "np.array([0., 0.], dtype='float32')"
     assert typed(np.zeros((0, 2))) == "np.zeros((0, 2))"
-    assert spelled((1, 2.0, [None, "a"], {"k": np.float64(0.1)})) == "(1, 2., [None, 'a'], {'k': 0.1})"
+    assert spelled((1, 2.0, [None, "a"], {"k": np.float64(0.1)})) == "(1, 2.0, [None, 'a'], {'k': 0.1})"
     assert spelled((3,)) == "(3,)"
     assert len(typed(np.zeros(10_000))) < 200
     assert shown_call(exercise(), call(A, k=2).of("f")) == f"f({typed(A)}, k=2)"
@@ -408,8 +408,8 @@ def test_a_failing_program_is_made_small(monkeypatch):
         wrong=[], alternatives=[Stack, type("Other", (Stack,), {})],
     )  # fmt: skip
     found = judge(ex, Local({"Stack": Wrapping}))
-    assert found.call == "a = 4.\ns = Stack()\nfor i in range(10):\n    s.push(a)\ns.total()", found.call
-    assert (found.status, found.got) == ("wrong", "8.")
+    assert found.call == "a = 4.0\ns = Stack()\nfor i in range(10):\n    s.push(a)\ns.total()", found.call
+    assert (found.status, found.got) == ("wrong", "8.0")
     assert judge(ex, Local({"Stack": Wrapping})) == found
 
     class Broken(Stack):

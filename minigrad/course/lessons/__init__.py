@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..exercise import Exercise, Lesson, roots
 
-__all__ = ["all_exercises", "all_lessons", "best_lesson", "find", "lesson", "numbers"]
+__all__ = ["all_exercises", "all_lessons", "best_lesson", "find", "lesson", "met", "numbers"]
 
 
 @functools.cache
@@ -57,6 +57,11 @@ def find(id: str) -> Exercise:
     if str(id).strip() not in known:
         raise KeyError(f"there is no exercise {str(id).strip()}; lesson {match[1]} has {', '.join(known)}")
     return known[str(id).strip()]
+
+
+def met(misconception: str, exercise: Exercise) -> bool:
+    """Whether a misconception belongs to the lesson of an exercise or to an earlier one, so that its name fits there."""
+    return any(misconception in lesson(number).misconceptions for number in numbers() if number <= exercise.lesson)
 
 
 def best_lesson(names: Iterable[str]) -> Lesson | None:

@@ -413,7 +413,7 @@ LESSON = Lesson(
     introduces=(
         "math", "central", "sin", "cos", "exp",
     ),
-    misconceptions=("M44", "M45", "M46"),
+    misconceptions=("M43", "M44", "M45", "M46"),
     with_engine=False,
     exercises=EXERCISES,
 )  # fmt: skip

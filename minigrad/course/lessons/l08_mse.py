@@ -1299,7 +1299,7 @@ LESSON = Lesson(
         "minigrad.nn", "MSELoss", "mse", "mse_backward", "size", "errors", "Loss", "alive", "most", "number",
         "history", "__del__", "training", "average", "item", "part_gradient", "accumulate", "requires_grad_", "fit",
     ),
-    misconceptions=("M30", "M31", "M43", "M50"),
+    misconceptions=("M30", "M31", "M50"),
     with_engine=False,
     exercises=EXERCISES,
 )  # fmt: skip
