@@ -90,8 +90,9 @@ def make_parser() -> argparse.ArgumentParser:
     command = add("lab", lab, "open the course in JupyterLab", "minigrad lab 07 --dir ~/autograd --no-browser")
     command.add_argument("lesson", nargs="?", metavar="LESSON", help=f"open it at {lesson}, or at a notebook's file")
     command.add_argument(
-        "--dir", type=Path, help=f"your folder (the course that you are in or above, else a new ./{lookup.COURSE})"
-    )
+        "--dir", type=Path,
+        help=f"your folder (the course that you are in or above, else the last one, else a new ./{lookup.COURSE})",
+    )  # fmt: skip
     command.add_argument("--no-browser", action="store_true", help="print the address instead of opening it")
     command.add_argument("--port", type=port, help="the port to serve at (8888, or the next free one)")
 
@@ -114,7 +115,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     command = add("progress", progress, "show what is solved and what comes next", "minigrad progress --dir minigrad-course")
     command.add_argument(
-        "--dir", type=Path, help="your folder (looked for where you are, in minigrad-course, and in the folders above)"
+        "--dir", type=Path, help="your folder (looked for where you are and in the folders above, else the one opened last)"
     )
 
     command.add_argument("--all", action="store_true", help="every exercise, with its state, tries and hints")
@@ -182,9 +183,12 @@ def where(options: argparse.Namespace) -> int:
 
 def lab(options: argparse.Namespace) -> int:
     """Lay out the course and open it."""
+    from minigrad.course import progress_store
     from minigrad.course.lab import start
 
-    folder = options.dir.expanduser() if options.dir else lookup.to_open()
+    folder, here = options.dir.expanduser() if options.dir else lookup.to_open(), progress_store.here()
+    if not options.dir and folder.parent != here and not here.is_relative_to(folder):
+        print(f"This folder has no course, so the one that you have opens. A new one here: minigrad lab --dir {lookup.COURSE}")
     page = lookup.opened_by(options.lesson, folder) if options.lesson is not None else ""
     return start(folder, not options.no_browser, options.port, page)
 

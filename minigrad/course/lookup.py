@@ -1,9 +1,11 @@
 """What a student means by `05`, `vectors`, `7.2` or a notebook's path, and where the course lies.
 
 A word is looked up in the lessons' file names and titles; what fits several lessons or none is refused with a sentence
-that says what would fit. The course is the one that this folder is in or above. All refusals are ValueErrors.
+that says what would fit. The course is the one that this folder is in or above, else the one that was opened last. All
+refusals are ValueErrors.
 """
 
+import contextlib
 import difflib
 import functools
 import os
@@ -13,7 +15,7 @@ from pathlib import Path
 from minigrad.course import lessons, notebooks, progress_store, updating, welcome
 from minigrad.course.exercise import EDITION
 
-__all__ = ["COURSE", "course", "file_in", "is_course", "lesson", "notebook", "opened_by", "to_open"]
+__all__ = ["COURSE", "course", "file_in", "is_course", "lesson", "notebook", "opened_by", "remember", "to_open"]
 
 COURSE = "minigrad-course"  # the folder that `minigrad lab` makes
 IDLE = {"lesson", "exercise", "exercises", "solution", "ipynb"}  # words that tell no lesson from another
@@ -149,7 +151,7 @@ def opened_by(typed: str, folder: Path) -> str:
 def course(here: Path | None = None) -> Path | None:
     """The student's course that this folder is in, or that lies in it or beside a folder above; None if there is none.
 
-    A checkout's own folders count last. ValueError where several lie side by side.
+    After these count a checkout's own folders, and then the course opened last. ValueError where several lie side by side.
     """
     here = here or progress_store.here()
     for above in (here, *here.parents):
@@ -162,16 +164,40 @@ def course(here: Path | None = None) -> Path | None:
                 raise ValueError(f"there are several courses in {here} ({names}): go into one of them with cd")
             return below[0]
     plain = (above for above in (here, *here.parents) if all((above / kind).is_dir() for kind in ("notebooks", "exercises")))
-    return next(plain, None)
+    return next(plain, None) or last_opened()
 
 
 def to_open() -> Path:
-    """The course that `minigrad lab` opens: the one that we are in, or that lies right here, else a new one here."""
-    here, found = progress_store.here(), course()
-    near = found is not None and (here.is_relative_to(found) or found.parent == here)
-    if found and near and is_course(found) and found != notebooks.course_root():
-        return found
-    return here / COURSE
+    """The course that `minigrad lab` opens: that of this folder, or the one opened last, else a new one here."""
+    found = course()
+    if found is None or not is_course(found) or found == notebooks.course_root():
+        found = last_opened()
+    return found or progress_store.here() / COURSE
+
+
+def remember(folder: Path) -> None:
+    """Note which course was opened last; it is found again from any folder."""
+    if note := note_of_last():
+        with contextlib.suppress(OSError):
+            note.parent.mkdir(parents=True, exist_ok=True)
+            note.write_text(f"{folder}\n", encoding="utf-8")
+
+
+def last_opened() -> Path | None:
+    """The course that `minigrad lab` opened last, if it is still there."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if (note := note_of_last()) and is_course(place := Path(note.read_text(encoding="utf-8").strip())):
+            return place
+    return None
+
+
+def note_of_last() -> Path | None:
+    """The file that holds the course opened last, among Jupyter's data; None without Jupyter."""
+    try:
+        from jupyter_core.paths import jupyter_data_dir
+    except ModuleNotFoundError:
+        return None
+    return Path(jupyter_data_dir()) / "minigrad-course.txt"
 
 
 def is_course(place: Path) -> bool:

@@ -521,25 +521,14 @@ def test_the_command_line_of_lab(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "--allow-root" not in lab.command(folder)
 
 
-def test_lab_gives_its_place_to_the_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lab_lays_the_course_out_and_serves_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from minigrad.course import lab
 
-    monkeypatch.setattr("platform.system", lambda: "Linux")
     called: list[Any] = []
-    monkeypatch.setattr("os.execve", lambda *arguments: called.append(arguments))
-    monkeypatch.setattr("subprocess.run", lambda *arguments, **more: subprocess.CompletedProcess(arguments, 3))
+    monkeypatch.setattr(lab, "serve", lambda *arguments: called.append(arguments) or 3)
     assert lab.start(folder / "mine", browser=False) == 3
-    assert called[0][1] == lab.command(folder / "mine", browser=False)
+    assert called[0] == (lab.command(folder / "mine", browser=False), folder / "mine", "")
     assert (folder / "mine" / "exercises" / f"{LESSON}_exercises.ipynb").exists()
-
-
-def test_lab_on_windows_waits_for_the_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from minigrad.course import lab
-
-    monkeypatch.setattr("platform.system", lambda: "Windows")
-    monkeypatch.delattr("os.execve")
-    monkeypatch.setattr("subprocess.run", lambda *arguments, **more: subprocess.CompletedProcess(arguments, 3))
-    assert lab.start(folder / "mine") == 3
 
 
 def test_the_welcome_page_says_what_is_solved_and_where_to_go_on(tmp_path: Path) -> None:

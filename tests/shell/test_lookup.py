@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import cli, lookup, notebooks, progress_store, terminal
+from minigrad.course import cli, lab, lookup, notebooks, progress_store, terminal
 from tests.together import together
 
 COURSE = "minigrad-course"
@@ -18,8 +18,6 @@ PLACES = (".", COURSE, f"{COURSE}/exercises", f"{COURSE}/notebooks/reference")
 def above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder above a course as `minigrad lab` lays it out; also the working directory."""
     monkeypatch.delenv("MINIGRAD_CHECK", raising=False)
-    from minigrad.course import lab
-
     lab.lay_out(tmp_path / COURSE)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -134,12 +132,12 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """The folder and the page that `minigrad lab` opens, without a server."""
     seen: list[tuple[str, str]] = []
 
-    def execve(program: str, line: list[str], env: dict[str, str]) -> None:
+    def serve(line: list[str], folder: Path, page: str) -> int:
         options = dict(option.split("=", 1) for option in line if "=" in option)
         seen.append((options["--ServerApp.root_dir"], options["--LabApp.default_url"].removeprefix("/lab/tree/")))
+        return 0
 
-    monkeypatch.setattr("os.execve", execve)
-    monkeypatch.setattr("subprocess.run", lambda line, **more: type("Done", (), {"returncode": 0}))
+    monkeypatch.setattr(lab, "serve", serve)
     return seen
 
 
@@ -181,8 +179,6 @@ def test_a_course_under_another_name_is_found_and_of_two_none_is_guessed(
     (above / COURSE).rename(above / "autograd")
     assert cli.main(["check", "5"]) == 0
     assert checked == [(above / "autograd" / "exercises" / "05_vectors_exercises.ipynb", "")]
-    from minigrad.course import lab
-
     lab.lay_out(above / "second")
     assert cli.main(["check", "5"]) == 2
     assert "autograd, second" in capsys.readouterr().err
@@ -213,7 +209,7 @@ def test_minigrad_alone_says_where_you_are_and_what_is_next(
 def test_minigrad_alone_without_a_course_and_at_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from minigrad.course import lab, lessons
+    from minigrad.course import lessons
 
     monkeypatch.chdir(tmp_path)
     assert cli.main([]) == 0
