@@ -92,5 +92,5 @@ def test_an_interrupted_write_leaves_the_old_page(out: Path, monkeypatch: pytest
     before = (out / "report.html").read_bytes()
     with monkeypatch.context() as patch, pytest.raises(OSError, match="full"):
         patch.setattr(report, "_student_table", lambda *a: (_ for _ in ()).throw(OSError("disk full")))  # half is written
-        report.write(out)
+        report.write(out, runs.HandIns([out.parent / "in"]))
     assert (out / "report.html").read_bytes() == before

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from minigrad.course import cli
-from minigrad.course.grading import plan, report, runs
+from minigrad.course.grading import identity, plan, report, runs
 from tests.grading.classroom import notebook
 from tests.grading.test_runs import RIGHT, WRONG, hand_in, here, level, one_thread, rows  # noqa: F401
 
@@ -159,8 +159,8 @@ def test_every_field_is_documented_and_read(tmp_path: Path) -> None:
 def test_class_lists_as_they_come(text: str, tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text(text.replace('"Lovelace; Ann"', '"Lovelace, Ann"'), encoding="utf-8")
     people = plan.people(tmp_path / "r.csv")
-    assert plan.plainly(people[0].name) == "ann lovelace"
-    assert plan.Plan(roster=people).person("ann_lovelace") is people[0]
+    assert identity.plainly(people[0].name) == "ann lovelace"
+    assert identity.People(people).meant("ann_lovelace") == 0
 
 
 def test_what_was_not_asked_for_is_no_column_of_zeros(tmp_path: Path, level: str) -> None:  # noqa: F811
@@ -201,9 +201,9 @@ def test_copies_links_and_lookalikes_are_named(tmp_path: Path, level: str) -> No
 
 
 def test_a_download_from_moodle(tmp_path: Path, level: str) -> None:  # noqa: F811
-    """Folders or flat, a person of two lessons is one; what is handed back has the names that Moodle gave."""
+    """Folders or flat, files with one number are of one person; what is handed back has the names that Moodle gave."""
     (tmp_path / "in").mkdir()
-    for name, lesson in (("Ann Bee_101_assignsubmission_file_05.ipynb", 5), ("Ann Bee_202_assignsubmission_file_06.ipynb", 6)):
+    for name, lesson in (("Ann Bee_101_assignsubmission_file_05.ipynb", 5), ("Ann Bee_101_assignsubmission_file_06.ipynb", 6)):
         (tmp_path / "in" / name).write_bytes(notebook(RIGHT, f'check("{lesson}.1")'))
     folder = tmp_path / "in" / "Cy Dee_103_assignsubmission_file_"
     folder.mkdir()
@@ -221,12 +221,12 @@ def test_a_download_from_moodle(tmp_path: Path, level: str) -> None:  # noqa: F8
     for number in (301, 302):  # and two whose names are hidden
         file = tmp_path / "in" / f"Participant_{number}_assignsubmission_file_{number}.ipynb"
         file.write_bytes(notebook(WRONG, f"check('{number % 2 + 5}.1')"))
-    roster = tuple(plan.Person(name="Cy Dee", sis=sis, moodle=f"Participant {n}") for n, sis in ((104, "s7"), (103, "")))
+    roster = tuple(identity.Person(name="Cy Dee", sis=sis, moodle=f"Participant {n}") for n, sis in ((104, "s7"), (103, "")))
     runs.grade(tmp_path / "in", out=out, executor=one_thread(), plan=plan.Plan(roster=roster))
     found = [(row["Student"], row["SIS User ID"], row["05_vectors"]) for row in rows(out)]
     assert found == [("Ann Bee", "", "1"), ("Cy Dee (Participant 103)", "", "1"), ("Cy Dee (s7)", "s7", "0"),
                      ("Participant_301", "", "0"), ("Participant_302", "", "0")]  # fmt: skip
     assert handed_back == {
         "moodle-05_vectors": ["Ann Bee_101_assignsubmission_file_", "Cy Dee_103_assignsubmission_file_"],
-        "moodle-06_broadcasting": ["Ann Bee_202_assignsubmission_file_"],
+        "moodle-06_broadcasting": ["Ann Bee_101_assignsubmission_file_"],
     }

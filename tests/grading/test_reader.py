@@ -267,7 +267,7 @@ def test_find_takes_regular_notebooks_only(tmp_path: Path) -> None:
     (hand_ins / "bob" / "folder.ipynb").mkdir()
     (hand_ins / "loose.ipynb").write_bytes(b"{}")
     found = sorted((one.student, one.path) for one in reader.find(hand_ins) if not one.problem)
-    assert found == [("ann", "ann/05/05_vectors.ipynb"), ("bob", "bob/a (1).IPYNB"), ("loose", "loose.ipynb")]
+    assert found == [("ann", "ann/05/05_vectors.ipynb"), ("bob", "bob/a (1).IPYNB"), ("loose.ipynb", "loose.ipynb")]
     for name in ("bob/link.ipynb", "bob/pipe.ipynb", "bob/folder.ipynb", "eve/secret.ipynb", "cy/gone.ipynb"):
         with pytest.raises(OSError):
             reader.load(hand_ins, name)

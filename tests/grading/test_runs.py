@@ -403,7 +403,7 @@ tracemalloc.start()
 found = runs.HandIns([folder])
 with journal.Journal(out) as log:
     for _, ((_, one),) in found:
-        key = journal.key_of(one.student, "05_vectors.ipynb", "", "", "")
+        key = journal.key_of(one.row, "05_vectors.ipynb", "", "", "")
         assert log.graded(key)
         found.expect({"key": key, "time": one.time, "copies": 1})
         found.set_aside(one, "a test")

@@ -18,6 +18,7 @@ _KEY_FILE = (
 )
 
 _LONGEST_KEY = 65_536
+_MOST_DOUBTS = 10  # that are told on the screen
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -100,6 +101,10 @@ def run(options: argparse.Namespace) -> int:
         print(_printable(f"There is no notebook of {name}: nothing was graded again for that."))
     if options.regrade:
         _tell(count.moved, count.first, "before", options.out / report.DIFFERENCES)
+    for doubt in count.doubts[:_MOST_DOUBTS]:
+        print(_printable(f"In doubt: {doubt}"))
+    if len(count.doubts) > _MOST_DOUBTS:
+        print(f"In doubt: {len(count.doubts) - _MOST_DOUBTS} more, which the report names")
     if not count.total:
         print(f"No notebook of this course was found: {options.submissions[0]} should hold one folder a student.")
     if options.diff is not None:

@@ -11,13 +11,13 @@ import datetime
 import math
 import re
 import tomllib
-import unicodedata
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from minigrad.course import lessons as known
+from minigrad.course.grading.identity import Person
 
 # Every field of the file, with what it is for; docs/grading.md lists the same.
 FIELDS = {
@@ -61,20 +61,6 @@ _COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Person:
-    """One line of the class list; "" for what it does not say."""
-
-    folder: str = ""
-    name: str = ""
-    group: str = ""
-    canvas: str = ""
-    sis: str = ""
-    login: str = ""
-    email: str = ""
-    moodle: str = ""
-
-
-@dataclass(frozen=True)
 class Override:
     """Points set by hand, for an exercise or (where that is "") for a whole lesson."""
 
@@ -105,50 +91,22 @@ class Plan:
     extensions: Mapping[tuple[str, int], datetime.datetime] = field(default_factory=dict)
     overrides: tuple[Override, ...] = ()
 
-    def person(self, student: str) -> Person | None:
-        """Whose folder this is: by the folder's name, a number of Canvas or Moodle in it, a login, or the person's name."""
-        found = self._index()
-        number = re.search(r"_([0-9]+)$", student)
-        for key in (("folder", student), ("canvas", number[1] if number else ""), ("moodle", number[1] if number else ""),
-                    ("login", student), ("email", student), ("sis", student), ("name", plainly(student))):  # fmt: skip
-            if key[1] and key in found:
-                return found[key]
-        return None
-
-    def _index(self) -> dict[tuple[str, str], Person]:
-        made: dict[tuple[str, str], Person] | None = self.__dict__.get("_people")
-        if made is None:
-            made = {}
-            for person in self.roster:
-                for kind in ("folder", "canvas", "login", "email", "sis"):
-                    made.setdefault((kind, getattr(person, kind)), person)
-                made.setdefault(("moodle", person.moodle.split(" ")[-1]), person)  # "Participant 4711"
-                if ("name", plainly(person.name)) in made:  # two people of one name: a name tells neither
-                    made[("name", plainly(person.name))] = Person()
-                made.setdefault(("name", plainly(person.name)), person)
-            made = {key: person for key, person in made.items() if person != Person()}
-            object.__setattr__(self, "_people", made)
-        return made
-
-    def means(self, name: str, student: str) -> bool:
-        """True if a teacher who writes this name means this student."""
-        person = self.person(student)
-        return name == student or (person is not None and self.person(name) is person)
-
-    def strangers(self, students: Collection[str]) -> list[str]:
-        """Whom the file speaks of although nobody of the class is called so."""
-        named = {override.student for override in self.overrides} | {name for name, _ in self.extensions}
-        return sorted(name for name in named if name not in students and self.person(name) is None)
+    def meaning(self, row: Callable[[str], str | None]) -> Plan:
+        """The plan in which students are called as the rows of the report; who is in none keeps the name."""
+        return replace(
+            self,
+            overrides=tuple(replace(o, student=row(o.student) or o.student) for o in self.overrides),
+            extensions={(row(name) or name, number): due for (name, number), due in self.extensions.items()},
+        )
 
     def override(self, student: str, lesson: int, exercise: str) -> Override | None:
         """The correction of one exercise, or (where that is "") of a whole lesson; of several the last one."""
-        fits = [o for o in self.overrides if (o.lesson, o.exercise) == (lesson, exercise) and self.means(o.student, student)]
+        fits = [o for o in self.overrides if (o.student, o.lesson, o.exercise) == (student, lesson, exercise)]
         return fits[-1] if fits else None
 
     def days_late(self, student: str, lesson: int, nanoseconds: int, flagged: bool) -> int:
         """How many days were begun after the due date when the file was changed last; at least one for one flagged late."""
-        longer = (due for (name, number), due in self.extensions.items() if number == lesson and self.means(name, student))
-        due = next(longer, self.due.get(lesson))
+        due = self.extensions.get((student, lesson), self.due.get(lesson))
         if due is None or not nanoseconds:
             return int(flagged)
         seconds = nanoseconds / 1e9 - due.timestamp() - 60 * self.grace
@@ -157,12 +115,6 @@ class Plan:
     def kept(self, days: int) -> float:
         """The part of the points that so many days leave."""
         return 0.0 if days > self.days else max(0.0, 1.0 - self.per_day * days)
-
-
-def plainly(name: str) -> str:
-    """A name without accents, case, order of its parts, and signs: "Lovelace, Ada" is "ada lovelace"."""
-    text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return " ".join(sorted(re.findall(r"[a-z0-9]+", text)))
 
 
 # ------------------------------------------------------------------ reading

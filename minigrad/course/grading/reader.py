@@ -18,12 +18,13 @@ import re
 import stat
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from minigrad.course import updating
 from minigrad.course.exercise import EDITION
+from minigrad.course.grading.identity import CANVAS, FOLDER, LOOSE, MOODLE
 
 LARGEST_FILE = 64 << 20  # bytes; a notebook with many pictures has two or three million
 MOST_VALUES = 4_000_000  # strings, lists, objects and what is in them: each takes fifty bytes and more when it is read
@@ -122,11 +123,12 @@ def _sources(notebook: Any) -> Iterator[tuple[bool, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file that was handed in: by whom, where under the folder of submissions (posix path), and how many bytes.
+    """A file that was handed in: from where (`kind`, `student` and `number` are those of identity.py's sources), its path
+    under the folder of submissions (posix), and how many bytes.
 
-    `problem` says why it is no notebook; a student of whom none was found has one of these without a path, and a file
-    that belongs to nobody has no student. `time` is when it was changed last, in nanoseconds, `file` what it is on the
-    disk if it has another name somewhere.
+    `source` and `row` are known when `identity.decide` has seen all files. `problem` says why it is no notebook; a student
+    of whom none was found has one of these without a path, and a file that belongs to nobody has no student. `time` is
+    when it was changed last, in nanoseconds, `file` what it is on the disk if it has another name somewhere.
     """
 
     student: str
@@ -135,6 +137,15 @@ class Found:
     problem: str = ""
     time: int = 0
     file: str = ""
+    kind: int = FOLDER
+    number: str = ""
+    source: int = 0
+    row: str = ""  # of the report
+
+    @property
+    def called(self) -> str:
+        """What the name says of a person."""
+        return _ENDING.sub("", self.student) if self.kind == LOOSE else self.student
 
 
 # What Canvas calls the files of its download: who, perhaps that it was late, the person's number, the file's, its name.
@@ -170,7 +181,7 @@ def was_late(path: str) -> bool:
 def find(folder: Path, *, without: Path | None = None) -> Iterator[Found]:
     """Everything under `folder`, in no order: the notebooks, and each other file with the reason why it is none.
 
-    A loose file's student is its name without the ending, or who it belongs to by the way Canvas or Moodle name files.
+    A loose file is a student's of its own, unless Canvas or Moodle gave it a number.
     Links are not followed. The folder `without`, where a report is, is nobody's.
     """
     with os.scandir(folder) as entries:
@@ -183,18 +194,22 @@ def find(folder: Path, *, without: Path | None = None) -> Iterator[Found]:
                     yield Found("", entry.name, problem=_HIDDEN)
                 else:
                     moodle = _MOODLE.fullmatch(entry.name)
-                    yield from _of_student(folder, moodle["who"] if moodle else entry.name, entry.name)
+                    whose = (moodle["who"], MOODLE, moodle["id"]) if moodle else (entry.name, FOLDER, "")
+                    yield from (replace(one, student=whose[0], kind=whose[1], number=whose[2])
+                                for one in _of_student(folder, entry.name))  # fmt: skip
                 continue
             canvas, moodle = _CANVAS.fullmatch(entry.name), _MOODLE.fullmatch(entry.name)
-            who = f"{canvas['who']}_{canvas['id']}" if canvas else moodle["who"] if moodle else ""
             problem = _no_notebook(entry)
-            if problem:
-                yield Found(who, entry.name, problem=problem)
-            else:
-                yield _found(who or _ENDING.sub("", entry.name), entry.name, entry)
+            one = Found("", entry.name, problem=problem) if problem else _found(entry.name, entry.name, entry)
+            if canvas:
+                one = replace(one, student=f"{canvas['who']}_{canvas['id']}", kind=CANVAS, number=canvas["id"])
+            elif moodle:
+                one = replace(one, student=moodle["who"], kind=MOODLE, number=moodle["id"])
+            yield replace(one, kind=LOOSE) if one.kind == FOLDER else one
 
 
 _HIDDEN = "a hidden folder, which is not looked into"
+_LATEST = 2**63 - 1  # nanoseconds since 1970 that an index can hold: the year 2262
 
 
 def _no_notebook(entry: os.DirEntry[str]) -> str:
@@ -213,10 +228,11 @@ def _found(student: str, path: str, entry: os.DirEntry[str]) -> Found:
     except OSError:  # it has gone meanwhile
         return Found(student, path)
     file = f"{about.st_dev}:{about.st_ino}" if about.st_nlink > 1 else ""
-    return Found(student, path, min(about.st_size, LARGEST_FILE), time=about.st_mtime_ns, file=file)
+    changed = max(-_LATEST, min(about.st_mtime_ns, _LATEST))  # a file may be from any year
+    return Found(student, path, min(about.st_size, LARGEST_FILE), time=changed, file=file)
 
 
-def _of_student(folder: Path, student: str, home: str) -> Iterator[Found]:
+def _of_student(folder: Path, home: str) -> Iterator[Found]:
     """What lies in a student's folder `home`, the upper floors first: who hands in a whole disk hands in what is on top."""
     waiting, left = collections.deque([home]), MOST_ENTRIES
     others: list[str] = []
@@ -237,14 +253,14 @@ def _of_student(folder: Path, student: str, home: str) -> Iterator[Found]:
                     downloaded.add(canvas_id(entry.name) or moodle_number(entry.name))
                 if entry.is_dir(follow_symlinks=False):
                     if _is_hidden(entry.name):
-                        yield Found(student, path, problem=_HIDDEN)
+                        yield Found(home, path, problem=_HIDDEN)
                     else:
                         waiting.append(path)
                 elif reason := _no_notebook(entry):
-                    yield Found(student, path, problem=reason)
+                    yield Found(home, path, problem=reason)
                 else:
                     found += 1
-                    yield _found(student, path, entry)
+                    yield _found(home, path, entry)
                 if where == home and len(others) < 3:
                     others.append(entry.name)
     if len(downloaded - {""}) > 1:  # who is in it cannot be known here: anybody may give a file such a name
@@ -254,7 +270,7 @@ def _of_student(folder: Path, student: str, home: str) -> Iterator[Found]:
     elif not found and not problem:
         problem = f"no notebook, but {', '.join(sorted(others))}" if others else "nothing in the folder"
     if problem:
-        yield Found(student, "", problem=problem)
+        yield Found(home, "", problem=problem)
 
 
 def _is_hidden(folder: str) -> bool:

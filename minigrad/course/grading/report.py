@@ -34,8 +34,9 @@ from minigrad.course import lessons as known
 from minigrad.course import misconceptions
 from minigrad.course.exercise import EDITION
 from minigrad.course.grading import journal, reader
+from minigrad.course.grading.identity import Person
 from minigrad.course.grading.index import on_disk
-from minigrad.course.grading.plan import Person, Plan
+from minigrad.course.grading.plan import Plan
 
 GRADES, REPORT, FEEDBACK, DIFFERENCES = "grades.csv", "report.html", "feedback", "differences.csv"
 MOODLE, HANDED_BACK = "moodle.csv", "hand_back"
@@ -66,12 +67,13 @@ class Row:
     student: str
     person: Person
     results: dict[int, Counted] = field(default_factory=dict)
+    shown: str = ""
     unread: bool = False  # there is a file of which nobody knows what is in it: what is missing may be there
 
     @property
     def called(self) -> str:
         """The name in the class list; of two people of one name with what tells them apart."""
-        return (self.person.folder and self.person.name) or self.student
+        return self.shown or self.student
 
     @property
     def complete(self) -> bool:
@@ -95,18 +97,10 @@ class Class:
         self.index = on_disk(
             "results (student TEXT, lesson, canvas, points, out_of, graded, page, verdicts, isolation, seconds, days, copies,"
             " notebook, likeness, published, path, time, why, PRIMARY KEY (student, lesson)) WITHOUT ROWID",
-            "students (name TEXT PRIMARY KEY, about TEXT) WITHOUT ROWID",
+            "students (name TEXT PRIMARY KEY, about TEXT, shown TEXT) WITHOUT ROWID",
             "pages (name TEXT PRIMARY KEY, student TEXT) WITHOUT ROWID",
             "shown (name TEXT PRIMARY KEY) WITHOUT ROWID",
         )
-        self.called: dict[Person, str] = {}
-        shared = Counter(person.name for person in self.plan.roster)
-        for person in self.plan.roster:
-            others = (person.login, person.sis, person.email, person.canvas, person.moodle)
-            mark = next(filter(None, others), "")
-            name = f"{person.name} ({mark})" if shared[person.name] > 1 and person.name and mark else person.name
-            self.called[person] = person.folder or name or mark
-            self.expect("", person)
 
     def add(self, result: dict[str, Any], nanoseconds: int = 0, copies: int = 1) -> dict[str, Any]:
         """Take one notebook in, last changed then; the result as it counts, with its `page`. The latest of several stays."""
@@ -168,24 +162,24 @@ class Class:
     def on_paper(self) -> Iterator[dict[str, Any]]:
         """An empty hand-in for each correction of a lesson that its student, who is in the class, did not hand in."""
         for student, number in dict.fromkeys((o.student, o.lesson) for o in self.plan.overrides):
-            person = self.plan.person(student)
-            name = self.called[person] if person else student
-            done = self.index.execute("SELECT 1 FROM results WHERE (student, lesson) = (?, ?)", (name, number)).fetchone()
-            if not done and self.index.execute("SELECT 1 FROM students WHERE name = ?", (name,)).fetchone():
+            done = self.index.execute("SELECT 1 FROM results WHERE (student, lesson) = (?, ?)", (student, number)).fetchone()
+            if not done and self.has(student):
                 lesson = known.lesson(number)
                 verdicts = [{"exercise": e.id, "status": "not attempted", "points": 0.0, "out_of": e.points, "lines": []}
                             for e in lesson.exercises if e.points]  # fmt: skip
-                yield {"student": name, "lesson": number, "path": lesson.slug, "verdicts": verdicts, "graded": True,
+                yield {"student": student, "lesson": number, "path": lesson.slug, "verdicts": verdicts, "graded": True,
                        "problem": "no notebook was handed in", "cells": [], "isolation": "", "seconds": 0.0,
                        "notebook": ""}  # fmt: skip
 
-    def expect(self, student: str, person: Person | None = None) -> str:
-        """This student is one of the class, whatever was handed in. The name under which results are collected."""
-        found = person or self.plan.person(student)
-        name = self.called[found] if found else student
-        about = json.dumps(dataclasses.asdict(found)) if found else ""
-        self.index.execute("INSERT OR IGNORE INTO students VALUES (?, ?)", (name, about))
-        return name
+    def expect(self, student: str, person: Person | None = None, shown: str = "") -> str:
+        """This student is one of the class, whatever was handed in."""
+        about = json.dumps(dataclasses.asdict(person)) if person else ""
+        self.index.execute("INSERT OR IGNORE INTO students VALUES (?, ?, ?)", (student, about, shown or student))
+        return student
+
+    def has(self, student: str) -> bool:
+        """True if there is a row of this name."""
+        return self.index.execute("SELECT 1 FROM students WHERE name = ?", (student,)).fetchone() is not None
 
     def name(self, row: Row) -> str:
         """What a table calls a student: two whose names read alike stay two. Asked once for each, in their order."""
@@ -210,12 +204,13 @@ class Class:
 
     def __iter__(self) -> Iterator[Row]:
         found = self.index.execute(
-            "SELECT name, about, lesson, canvas, points, out_of, graded, page, verdicts, days"
+            "SELECT name, about, shown, lesson, canvas, points, out_of, graded, page, verdicts, days"
             " FROM students LEFT JOIN results ON student = name ORDER BY name, lesson"
         )
-        for (student, about), lines in itertools.groupby(found, key=operator.itemgetter(0, 1)):
-            row = Row(student, Person(**json.loads(about)) if about else Person(), unread=student in self.unread)
-            for _, _, lesson, canvas, points, out_of, graded, page, verdicts, days in lines:
+        for (student, about, shown_as), lines in itertools.groupby(found, key=operator.itemgetter(0, 1, 2)):
+            person = Person(**json.loads(about)) if about else Person()
+            row = Row(student, person, shown=shown_as, unread=student in self.unread)
+            for _, _, _, lesson, canvas, points, out_of, graded, page, verdicts, days in lines:
                 if lesson is None or (self.counting is not None and lesson not in self.counting):
                     continue
                 row.person = row.person if row.person.canvas else dataclasses.replace(row.person, canvas=canvas)
@@ -249,12 +244,13 @@ class Class:
 
     def notes(self) -> Iterator[str]:
         """What a teacher may want to look at: nothing of it is a verdict."""
+        results = "results JOIN students ON name = student"
         levels = [level for (level,) in self.index.execute(
             "SELECT DISTINCT isolation FROM results WHERE isolation <> '' ORDER BY isolation")]  # fmt: skip
         if len(levels) > 1:
-            weak = self.index.execute("SELECT DISTINCT student FROM results WHERE isolation = ?", (levels[-1],))
+            weak = self.index.execute(f"SELECT DISTINCT shown FROM {results} WHERE isolation = ?", (levels[-1],))
             yield f"Not all at the same level of isolation ({', '.join(levels)}); at {levels[-1]}: {_some(n for (n,) in weak)}"
-        reasons = self.index.execute("SELECT lesson, student, why FROM results WHERE NOT graded ORDER BY 1, 2")
+        reasons = self.index.execute(f"SELECT lesson, shown, why FROM {results} WHERE NOT graded ORDER BY 1, 2")
         for number, name, why in itertools.islice(reasons, _MOST_NOTES):
             yield f"Not graded, {number:02d}: {name}: {why}"
         answered = (
@@ -264,7 +260,7 @@ class Class:
         seen: set[str] = set()
         for column, what in (("notebook", "The same file"), ("likeness", "The same code, but for names, comments and spaces")):
             groups = self.index.execute(
-                f"SELECT lesson, {column}, student FROM results WHERE (lesson, {column}) IN (SELECT lesson, {column} FROM"
+                f"SELECT lesson, {column}, shown FROM {results} WHERE (lesson, {column}) IN (SELECT lesson, {column} FROM"
                 f" results WHERE {column} <> '' AND NOT published GROUP BY 1, 2 HAVING count(*) > 1)"
                 f" AND {answered} ORDER BY 1, 2, 3"
             )
@@ -274,12 +270,11 @@ class Class:
                     seen.add(f"{number} {names}")
                     yield f"{what}, {number:02d}: {names}"
         for what, condition in (("Identical to the published solution", "published"), ("More than one copy", "copies > 1")):
-            pairs = self.index.execute(f"SELECT lesson, student FROM results WHERE {condition} ORDER BY lesson, student")
+            pairs = self.index.execute(f"SELECT lesson, shown FROM {results} WHERE {condition} ORDER BY lesson, shown")
             for number, group in itertools.groupby(pairs, key=operator.itemgetter(0)):
                 yield f"{what}, {number:02d}: {_some(name for _, name in group)}"
-        if self.plan.overrides or self.plan.extensions:
-            students = {name for (name,) in self.index.execute("SELECT name FROM students")}
-            for name in self.plan.strangers(students):
+        for name in sorted({o.student for o in self.plan.overrides} | {name for name, _ in self.plan.extensions}):
+            if not self.has(name):
                 yield f"The class file speaks of {name}, but nobody of the class is called so"
         if self.plan.roster:
             for (name,) in self.index.execute("SELECT name FROM students WHERE about = '' ORDER BY name"):
@@ -302,8 +297,14 @@ class Places(Protocol):
     def strays(self) -> Iterator[str]:
         """What is no notebook of the course."""
 
-    def students(self) -> Iterator[str]:
-        """Everybody."""
+    def everybody(self) -> Iterator[tuple[str, Person | None, str, bool]]:
+        """Each row, the person of the class list, what to call that, and if several could be."""
+
+    def row(self, name: str) -> str | None:
+        """The row that a teacher means."""
+
+    def doubts(self) -> list[str]:
+        """Whose a hand-in is where that was in doubt."""
 
     def linked(self) -> Iterator[str]:
         """Files under several names."""
@@ -312,24 +313,25 @@ class Places(Protocol):
         """Students with a file of which not even the lesson is known."""
 
 
-def write(folder: Path, found: Places | None = None, *, plan: Plan | None = None, asked: frozenset[int] = frozenset()) -> None:
+def write(folder: Path, found: Places, *, plan: Plan | None = None, asked: frozenset[int] = frozenset()) -> None:
     """Write every page and table of a report folder from its journal; who is known from `found` may have no result."""
-    everybody = Class(plan)
-    for student in found.students() if found else ():
-        everybody.expect(student)
+    everybody = Class((plan or Plan()).meaning(found.row))
+    for student, person, name, waiting in found.everybody():
+        everybody.expect(student, person, name)
+        everybody.unread |= {student} if waiting else set()
     for result in journal.read(folder / journal.RESULTS):
-        counted = everybody.add(result, *(found.when(result["key"]) if found else (0, 1)))
+        counted = everybody.add(result, *found.when(result["key"]))
         _write(folder / FEEDBACK / counted["page"], [feedback_page(counted)])
-    everybody.unread = {everybody.expect(student) for student in found.unread()} if found else set()
+    everybody.unread |= set(found.unread())
     for result in everybody.on_paper():
         counted = everybody.add(result)
         _write(folder / FEEDBACK / counted["page"], [feedback_page(counted)])
     _remove_others(folder / FEEDBACK, everybody)
-    notes = [*everybody.choose(asked), *(found.linked() if found else ()), *everybody.notes()]
+    notes = [*everybody.choose(asked), *found.linked(), *everybody.notes()]
     _write(folder / GRADES, grades(everybody))
     if any(person.moodle or person.email for person in everybody.plan.roster):
         _write(folder / MOODLE, moodle(everybody))
-    _write(folder / REPORT, report_page(everybody, found.strays() if found else (), notes))
+    _write(folder / REPORT, report_page(everybody, found.strays(), notes, found.doubts()))
     hand_back(folder, everybody)
 
 
@@ -597,13 +599,13 @@ def _verdict(verdict: dict[str, Any], title: str) -> str:
     )
 
 
-def report_page(everybody: Class, strays: Iterable[str] = (), notes: Iterable[str] = ()) -> Iterator[str]:
+def report_page(everybody: Class, strays: Iterable[str], notes: Iterable[str], doubts: Iterable[str]) -> Iterator[str]:
     """The class at a glance, piece by piece: the page of a large class is larger than all that it is made from."""
     title = html.escape(everybody.plan.title) or "Class report"
-    return _page(title, _report(everybody, strays, notes), _SCRIPT)
+    return _page(title, _report(everybody, strays, notes, doubts), _SCRIPT)
 
 
-def _report(everybody: Class, strays: Iterable[str], notes: Iterable[str]) -> Iterator[str]:
+def _report(everybody: Class, strays: Iterable[str], notes: Iterable[str], doubts: Iterable[str]) -> Iterator[str]:
     count, waiting, seconds = everybody.one("count(*), total(NOT graded), total(seconds)")
     levels = everybody.index.execute("SELECT DISTINCT isolation FROM results WHERE isolation <> '' ORDER BY isolation")
     yield f"<h1>{shown(everybody.plan.title, 200) if everybody.plan.title else 'The class at a glance'}</h1>"
@@ -614,6 +616,7 @@ def _report(everybody: Class, strays: Iterable[str], notes: Iterable[str]) -> It
         f" Isolation: {html.escape(', '.join(level for (level,) in levels) or 'none')}."
         f" Time per notebook: {1000 * seconds / max(1, count):.1f} ms. Edition {EDITION} of the course.</p>"
     )
+    yield from _listed("Whose hand-in this is, is in doubt", doubts)
     yield from _listed("Worth a look", notes)
     for part in (_pictures, _lesson_table, _exercise_table, _mistake_table, _student_table):
         yield from part(everybody)

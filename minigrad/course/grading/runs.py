@@ -31,10 +31,11 @@ from typing import Any
 
 from minigrad.course import lessons as known
 from minigrad.course.exercise import EDITION
+from minigrad.course.grading import identity, reader, report, sandbox
 from minigrad.course.grading import journal as journals
-from minigrad.course.grading import reader, report, sandbox
 from minigrad.course.grading.counting import Count
 from minigrad.course.grading.grader import NOT_GRADED, NOTEBOOK_SECONDS, Grader, Limits
+from minigrad.course.grading.identity import People, Person, readable
 from minigrad.course.grading.index import on_disk
 from minigrad.course.grading.plan import Plan
 from minigrad.course.grading.sandbox import Unavailable
@@ -177,7 +178,8 @@ def grade(
         # Processes of our own all keep to the level that was found now; those of a cluster find their own.
         settings = {"isolation": isolation if executor else level, "trust": trust_students, "seconds": seconds,
                     "megabytes": megabytes, "together": student_seconds}  # fmt: skip
-        found = HandIns(folders, without=target)
+        found = HandIns(folders, without=target, roster=plan.roster)
+        count.doubts = found.doubts()
         count.total = len(found)
         numbers = {name: int(name.split(".")[0]) for name in regrade if re.fullmatch(r"\d{1,2}\.\d+", name)}
         count.unmet = set(regrade)
@@ -192,7 +194,7 @@ def grade(
                     count.total -= handed_in - len(chosen)
                     for job in chosen:
                         found.expect(job)
-                        again = {what for what in regrade if plan.means(what, job["student"])}
+                        again = {what for what in regrade if found.row(what) == job["student"]}
                         again |= {what for what, number in numbers.items() if number == job["lesson"]}
                         count.unmet -= again
                         if journal.graded(job["key"]) and not again:
@@ -226,29 +228,31 @@ class HandIns:
     The upper floors of a folder come first; what is beyond the most that one student may hand in has a problem.
     """
 
-    def __init__(self, folders: Sequence[Path], *, without: Path | None = None) -> None:
+    def __init__(self, folders: Sequence[Path], *, without: Path | None = None, roster: Sequence[Person] = ()) -> None:
         self._folders = folders
+        self.people = People(roster)
         self._index = on_disk(
-            "files (student BLOB, floor, path BLOB, folder, size, time, PRIMARY KEY (student, floor, path, folder))"
-            " WITHOUT ROWID",
-            "students (name BLOB PRIMARY KEY) WITHOUT ROWID",
+            *identity.TABLES,
+            "files (source, floor, path BLOB, folder, size, time, PRIMARY KEY (source, floor, path, folder)) WITHOUT ROWID",
             "keys (place INTEGER PRIMARY KEY, key TEXT UNIQUE, time, copies)",
-            "strays (student BLOB, file, text TEXT)",
-            "names (file TEXT, student BLOB, path BLOB)",
-            "unread (student BLOB)",
+            "strays (source, file, why TEXT)",
+            "names (file TEXT, source, path BLOB)",
+            "unread (source)",
         )
         for number, folder in enumerate(folders):
             for one in reader.find(folder, without=without):
-                student, path = os.fsencode(one.student), os.fsencode(one.path)
-                if student:
-                    self._index.execute("INSERT OR IGNORE INTO students VALUES (?)", (student,))
+                path = os.fsencode(one.path)
+                if one.student:
+                    of = identity.source(self._index, one.kind, one.student, one.number, one.called, number)
+                    one = dataclasses.replace(one, source=of)
                 if one.problem:
                     self.set_aside(one, one.problem)
                     continue
-                line = (student, path.count(b"/"), path, number, one.size, one.time)
+                line = (one.source, path.count(b"/"), path, number, one.size, one.time)
                 self._index.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)", line)
                 if one.file:
-                    self._index.execute("INSERT INTO names VALUES (?, ?, ?)", (one.file, student, path))
+                    self._index.execute("INSERT INTO names VALUES (?, ?, ?)", (one.file, one.source, path))
+        identity.decide(self._index, self.people)
 
     def __len__(self) -> int:
         return int(self._index.execute("SELECT count(*) FROM files").fetchone()[0])
@@ -256,18 +260,20 @@ class HandIns:
     def __iter__(self) -> Iterator[tuple[int, list[tuple[Path, reader.Found]]]]:
         """For one student after the other: how many files there are, and those that may be read."""
         lines = self._index.execute(
-            "SELECT student, path, folder, size, time FROM files ORDER BY student, floor, path, folder"
+            "SELECT label, id, name, number, path, folder, size, time FROM files JOIN sources ON id = source"
+            " ORDER BY label, floor, path, folder"
         )
-        for student, files in itertools.groupby(lines, key=operator.itemgetter(0)):
+        for label, files in itertools.groupby(lines, key=operator.itemgetter(0)):
             count = size = 0
             found = []
-            for _, path, folder, more, changed in files:
+            for _, of, name, mark, path, folder, more, changed in files:
                 count, size, problem = count + 1, size + more, ""
                 if count > reader.MOST_NOTEBOOKS:
                     problem = f"not graded: of one student {reader.MOST_NOTEBOOKS} notebooks are graded, those on top first"
                 elif size > reader.MOST_BYTES:
                     problem = f"not graded: of one student {reader.MOST_BYTES >> 20} MB are read"
-                one = reader.Found(os.fsdecode(student), os.fsdecode(path), more, problem, changed)
+                names = os.fsdecode(name), os.fsdecode(path)
+                one = reader.Found(*names, more, problem, changed, number=mark, source=of, row=label)
                 if problem:
                     self.set_aside(one, problem)
                 else:
@@ -288,22 +294,28 @@ class HandIns:
         found = self._index.execute("SELECT time, copies FROM keys WHERE key = ?", (key,)).fetchone()
         return (int(found[0]), int(found[1])) if found else (0, 1)
 
-    def students(self) -> Iterator[str]:
-        """Everybody who has a folder or a file here, whatever is in it."""
-        return (readable(os.fsdecode(name)) for (name,) in self._index.execute("SELECT name FROM students"))
+    def everybody(self) -> Iterator[tuple[str, Person | None, str, bool]]:
+        """Each row of the report: its name, the person of the class list, what to call that, and if more than one could be."""
+        for label, place, waiting in self._index.execute("SELECT label, person, waiting FROM lines ORDER BY label"):
+            known_as = (None, label) if place is None else (self.people.roster[place], self.people.shown(place))
+            yield label, *known_as, bool(waiting)
 
-    def divide(self, student: str, people: list[str]) -> None:
-        """These people are who was taken for one student."""
-        self._index.execute("DELETE FROM students WHERE name = ?", (os.fsencode(student),))
-        for name in people:
-            self._index.execute("INSERT OR IGNORE INTO students VALUES (?)", (os.fsencode(name),))
+    def row(self, name: str) -> str | None:
+        """The row that a teacher means who writes this name."""
+        query = "SELECT label FROM lines WHERE label = ? UNION ALL SELECT label FROM lines WHERE person = ?"
+        found = self._index.execute(query, (name, self.people.meant(name))).fetchone()
+        return found and str(found[0])
+
+    def doubts(self) -> list[str]:
+        """Whose a hand-in is where that was in doubt, a sentence each."""
+        return list(identity.doubts(self._index))
 
     def set_aside(self, one: reader.Found, why: str) -> None:
         """A file that cannot be graded."""
-        line = (os.fsencode(one.student), bool(one.path), f"{readable(one.path or one.student)}: {why}")
+        line = (one.source, bool(one.path), f"{readable(one.path or one.student)}: {why}")
         self._index.execute("INSERT INTO strays VALUES (?, ?, ?)", line)
         if isinstance(why, Unread):
-            self._index.execute("INSERT INTO unread VALUES (?)", (os.fsencode(one.student),))
+            self._index.execute("INSERT INTO unread VALUES (?)", (one.source,))
 
     def aside(self) -> int:
         """How many those are."""
@@ -311,59 +323,35 @@ class HandIns:
 
     def unread(self) -> Iterator[str]:
         """The student of each file of which nobody knows the lesson, because it could not be read."""
-        return (readable(os.fsdecode(name)) for (name,) in self._index.execute("SELECT student FROM unread"))
+        return (label for (label,) in self._index.execute("SELECT label FROM unread JOIN sources ON id = source"))
 
     def strays(self) -> Iterator[str]:
         """Those files, each with the reason, sorted; of one student no more than a person reads."""
-        lines = self._index.execute("SELECT student, text FROM strays ORDER BY student, file, text")
+        lines = self._index.execute(
+            "SELECT coalesce(label, ''), why FROM strays LEFT JOIN sources ON id = source ORDER BY 1, file, why"
+        )
         for student, texts in itertools.groupby(lines, key=operator.itemgetter(0)):
             for _, text in itertools.islice(texts, _MOST_STRAYS):
                 yield text
             rest = sum(1 for _ in texts)
             if rest:
-                yield f"{readable(os.fsdecode(student)) or 'Loose files'}: {rest:,} more files were left aside"
+                yield f"{student or 'Loose files'}: {rest:,} more files were left aside"
 
     def linked(self) -> Iterator[str]:
         """Files that are one file under several names, of more than one student."""
         groups = self._index.execute(
             "SELECT file, path FROM names WHERE file IN"
-            " (SELECT file FROM names GROUP BY file HAVING count(DISTINCT student) > 1) ORDER BY file, path"
+            " (SELECT file FROM names GROUP BY file HAVING count(DISTINCT source) > 1) ORDER BY file, path"
         )
         for _, lines in itertools.groupby(groups, key=operator.itemgetter(0)):
             paths = [readable(os.fsdecode(path)) for _, path in itertools.islice(lines, 12)]
             yield f"One file under several names (a hard link): {', '.join(paths)}"
 
 
-def namesakes(files: list[tuple[Path, reader.Found]]) -> list[list[tuple[Path, reader.Found]]]:
-    """The files of people whom Moodle calls by one name, apart; [] if Moodle gave them no numbers, or one."""
-    groups: dict[str, list[tuple[Path, reader.Found]]] = {}
-    for folder, one in files:
-        number = reader.moodle_number(one.path)
-        groups.setdefault(number, []).append((folder, dataclasses.replace(one, student=f"{one.student}_{number}")))
-    return list(groups.values()) if len(groups) > 1 and "" not in groups else []
-
-
-def share_a_lesson(groups: list[list[tuple[Path, reader.Found]]], course_key: bytes, settings: dict[str, Any]) -> bool:
-    """True if two of these groups of files have a notebook of the same lesson."""
-    lessons: Counter[int] = Counter()
-    for group in groups:
-        jobs = (prepare(folder, one, course_key, settings) for folder, one in group)
-        lessons.update({job["lesson"] for job in jobs if isinstance(job, dict)})
-    return any(count > 1 for count in lessons.values())
-
-
 def jobs_of(
     files: list[tuple[Path, reader.Found]], found: HandIns, course_key: bytes, settings: dict[str, Any], asked: frozenset[int]
 ) -> list[dict[str, Any]]:
-    """The jobs of one student: of several copies of a lesson the last one, by its time and then by its name.
-
-    The number that Moodle puts into names is that of a hand-in, another one for each assignment: two numbers with the same
-    lesson are two people of one name, and so are all whose names it hides.
-    """
-    people = namesakes(files)
-    if people and (files[0][1].student == "Participant" or share_a_lesson(people, course_key, settings)):
-        found.divide(files[0][1].student, [group[0][1].student for group in people])
-        return [job for group in people for job in jobs_of(group, found, course_key, settings, asked)]
+    """The jobs of one student: of several copies of a lesson the last one, by its time and then by its name."""
     newest: dict[int, tuple[tuple[int, str], dict[str, Any], reader.Found]] = {}
     copies: Counter[int] = Counter()
     for folder, one in files:
@@ -376,7 +364,7 @@ def jobs_of(
         number, rank = job["lesson"], (one.time, one.path)
         copies[number] += 1
         earlier = newest.get(number)
-        if earlier is None or rank > earlier[0]:
+        if earlier is None or rank >= earlier[0]:  # the same name in a later download is the later copy
             newest[number] = (rank, job, one)
         if earlier is not None:
             older = min(earlier, (rank, job, one), key=operator.itemgetter(0))
@@ -396,8 +384,9 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
     try:
         data = reader.load(folder, found.path)
         submission = reader.read(data)
-    except OSError as error:
-        data, submission = b"", reader.Submission((), f"the file could not be read ({error.strerror or error})", unread=True)
+    except Exception as error:  # whatever is wrong with one file is that file's
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        data, submission = b"", reader.Submission((), f"the file could not be read ({why})", unread=True)
     number = lesson_of(submission, found.path)
     if number is None and submission.unread:
         return Unread(f"{submission.problem} (not graded, which is no zero)")
@@ -409,19 +398,12 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
         journals.name_of_key(course_key),
     )
     limits = f"{settings['seconds']}/{settings['megabytes']}/{settings['together']:g}"
-    student, path = readable(found.student), readable(found.path)
+    student, path = found.row, readable(found.path)
     # The feedback names the seed. Who hands in again meets other numbers, so no table of answers can be prepared.
-    seed = hmac.digest(course_key, f"{found.student}\x1f{notebook}".encode("utf-8", "surrogateescape"), "sha256")
-    key = journals.key_of(found.student, found.path, notebook, pack + limits, course)
+    seed = hmac.digest(course_key, f"{found.student}{found.number}\x1f{notebook}".encode("utf-8", "surrogateescape"), "sha256")
+    key = journals.key_of(student, found.path, notebook, pack + limits, course)
     return {"key": key, "student": student, "path": path, "lesson": number, "notebook": notebook, "pack": pack,
             "course": course, "submission": submission, "seed": seed, "time": found.time, **settings}  # fmt: skip
-
-
-def readable(name: str) -> str:
-    """A file's name as text. Bytes that are none are spelled out, with a mark: two students must not become one."""
-    raw = name.encode("utf-8", "surrogateescape")
-    text = raw.decode("utf-8", "backslashreplace")
-    return text if text.encode() == raw else f"{text} [{hashlib.sha256(raw).hexdigest()[:6]}]"
 
 
 # ------------------------------------------------------------------ where the work is done
