@@ -465,7 +465,7 @@ LESSON = Lesson(
     after=(1,),
     idea="Along a path derivatives are multiplied, where paths meet they are added, and a node waits for all that use it.",
     introduces=("draw", "manual_seed", "randn", "sum", "record"),
-    misconceptions=("M04", "M20", "M22", "M23"),
+    misconceptions=("M04", "M20", "M21", "M22", "M23"),
     with_engine=False,
     exercises=EXERCISES,
 )

@@ -1755,7 +1755,7 @@ LESSON = Lesson(
         "pi", "gc", "freeze", "plots", "boundary", "detail", "film", "curve", "moons", "some", "neuron", "net", "loss", "learn",
         "picture",
     ),
-    misconceptions=("M19", "M21", "M24"),
+    misconceptions=("M19", "M24"),
     with_engine=False,
     exercises=EXERCISES,
 )  # fmt: skip
