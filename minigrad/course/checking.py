@@ -392,7 +392,11 @@ def offer_controls(exercise: Exercise, namespace: dict[str, Any], instead: Card)
 
 
 def answered(exercise: Exercise, namespace: dict[str, Any], answer: Any) -> Card:
-    """What a control does with an answer: put it where the code would, and check; the card."""
+    """What a control does with an answer: put it where the code would, and check; the card.
+
+    The answer is kept in the progress, so that `minigrad check` knows it too while the cell is blank.
+    """
+    progress_store.note(exercise.id, form=repr(answer))
     if exercise.kind == "prediction":
         return lock(exercise, answer)[1]
     namespace[exercise.name] = answer

@@ -203,24 +203,26 @@ def check(options: argparse.Namespace) -> int:
 
 
 def solution(options: argparse.Namespace) -> int:
-    """Write the solution beside a student's notebook, after asking while it is unsolved."""
+    """Write the solution beside a student's notebook, or that of one exercise, after asking while it is unsolved."""
     from minigrad.course.terminal import solved
 
-    file, _ = existing(options.notebook)
+    file, exercise = existing(options.notebook)
     lesson = lesson_of(file)
-    source = notebooks.path("solutions", lesson)
-    target = file.with_name(f"{lesson}_solution.ipynb")
+    solutions = notebooks.read(notebooks.path("solutions", lesson))
+    name = f"{lesson}_solution_{exercise}" if exercise else f"{lesson}_solution"
+    target = file.with_name(f"{name}.ipynb")
     if target.exists():
         print(f"The solution is already there: {target}")
         return 0
-    if not options.yes and not solved(file):
+    if not options.yes and not solved(file, exercise):
+        what = f"exercise {exercise}" if exercise else file.name
         if not sys.stdin.isatty():
-            raise WrongUse(f"{file.name} is not solved yet. Add --yes to see the solution all the same.")
-        print(f"{file.name} is not solved yet. A hint may be the better next step.")
+            raise WrongUse(f"{what} is not solved yet. Add --yes to see the solution all the same.")
+        print(f"{what} is not solved yet. A hint may be the better next step.")
         if input("Write the solution all the same? [y/N] ").strip().lower() not in ("y", "yes"):
             return 1
-    notebooks.write(notebooks.strip_outputs(notebooks.read(source)), target)
-    print(f"Written: {target}")
+    notebooks.write(notebooks.solution_of(solutions, exercise) if exercise else notebooks.strip_outputs(solutions), target)
+    print(f"Written: {target}" + (f" (the other exercises of lesson {lesson[:2]} stay blank in it)" if exercise else ""))
     return 0
 
 
@@ -263,7 +265,22 @@ def reset(options: argparse.Namespace) -> int:
         part.unlink(missing_ok=True)
     yours = f" Yours is kept as {kept.name}. JupyterLab shows the copy when you open it anew." if kept.exists() else ""
     print(f"A fresh copy is in {file}.{yours}")
+    if kind == "exercises":
+        print(begin_again(file, lesson))
     return 0
+
+
+def begin_again(file: Path, slug: str) -> str:
+    """What becomes of the progress of a lesson that is reset: what was solved counts, answers in forms are taken back."""
+    from minigrad.course import lessons, next_step, progress_store
+
+    folder, lesson = progress_store.folder(file.resolve().parent), lessons.lesson(int(slug[:2]))
+    records = progress_store.load(folder)
+    for exercise in next_step.scored(lesson):
+        if "form" in records.get(exercise.id, {}):
+            progress_store.note(exercise.id, folder, form=None)
+    count = next_step.solved_in(records, lesson)
+    return f"Your progress stays as it is: {count} of {len(next_step.scored(lesson))} exercises of this lesson count as solved."
 
 
 def doctor(options: argparse.Namespace) -> int:

@@ -231,6 +231,15 @@ def exercise_from_solution(nb: Notebook) -> Notebook:
     return out
 
 
+def solution_of(nb: Notebook, exercise: str) -> Notebook:
+    """The student's notebook with the solution of one exercise in it; the others stay blank."""
+    out, solved = exercise_from_solution(nb), strip_outputs(nb)
+    for place, asked in enumerate(_next_exercise(nb)):
+        if asked == exercise:
+            out["cells"][place]["source"] = solved["cells"][place]["source"]
+    return out
+
+
 def _blank(source: str, id: str) -> str:
     lines: list[str] = []
     inside = False

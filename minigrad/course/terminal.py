@@ -5,6 +5,7 @@ say nothing and `predict` remembers the answer), and each exercise is judged the
 child, within its limits. A cell that raises does not stop later cells; one that hangs, or ends the process, is left out.
 """
 
+import ast
 import os
 import platform
 import secrets
@@ -12,7 +13,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from minigrad.course import lessons, next_step, notebooks, progress_store
 from minigrad.course.card import verdict_card
@@ -23,6 +26,8 @@ from minigrad.course.wire import Failure
 from minigrad.course.worker import fresh_namespace
 
 CELL_SECONDS = 60.0
+IN_THE_FORM = "This is your answer from the form. The cell is still blank: write the answer there before you hand it in."
+BEFORE = "You solved it before, and your progress keeps that."
 WORKER = "from minigrad.course.worker import main; main()"
 PRELUDE = """
 import minigrad.course
@@ -44,17 +49,20 @@ def check_notebook(file: Path, only: str = "") -> bool:
         what = f"{only} is a question of the lesson: its answer is in the notebook to read"
         raise ValueError(what if not lessons.find(only).points else f"{file} holds no check of {only}")
     print(f"{file}")
+    records = progress_store.load(progress_store.folder(file.resolve().parent))
     passed = 0
-    for exercise, verdict in judged(file, exercises, print):
+    for exercise, verdict, from_form in judged(file, exercises, print):
         passed += verdict.passed
-        print(verdict_card(exercise.title, verdict).text(), flush=True)
+        note = IN_THE_FORM if from_form else BEFORE if not verdict.passed and records.get(exercise.id, {}).get("passed") else ""
+        print(replace(verdict_card(exercise.title, verdict), foot=note).text(), flush=True)
     print(f"{passed} of {len(exercises)} passed")
     return passed == len(exercises)
 
 
-def solved(file: Path) -> bool:
-    """Whether every exercise of a notebook passes."""
-    return all(verdict.passed for _, verdict in judged(file, exercises_of(file), lambda line: None))
+def solved(file: Path, only: str = "") -> bool:
+    """Whether every exercise of a notebook passes, or this one."""
+    asked = [exercise for exercise in exercises_of(file) if only in ("", exercise.id)]
+    return all(verdict.passed for _, verdict, _ in judged(file, asked, lambda line: None))
 
 
 def exercises_of(file: Path) -> list[Exercise]:
@@ -69,8 +77,11 @@ def exercises_of(file: Path) -> list[Exercise]:
     return found
 
 
-def judged(file: Path, exercises: list[Exercise], say: Callable[[str], None]) -> Iterator[tuple[Exercise, Verdict]]:
-    """Each exercise with its verdict; a new worker is started after one that was lost."""
+def judged(
+    file: Path, exercises: list[Exercise], say: Callable[[str], None]
+) -> Iterator[tuple[Exercise, Verdict, bool]]:
+    """Each exercise with its verdict, and whether that is of an answer in a form; a new worker follows one that was lost."""
+    records = progress_store.load(progress_store.folder(file.resolve().parent))
     cells = notebooks.code_cells(notebooks.read(file))
     left_out: set[int] = set()
     waiting = list(exercises)
@@ -84,11 +95,33 @@ def judged(file: Path, exercises: list[Exercise], say: Callable[[str], None]) ->
                 continue
             while waiting and not student.dead:
                 exercise = waiting.pop(0)
-                student.allow(CELL_SECONDS)
-                found = student.run(EXAMINE, {"_exercise": exercise.id, "_seed": secrets.randbits(31)})
-                if type(found) is not dict:
-                    found = Verdict(exercise.id, "error", 0.0, exercise.points, ("The process was lost.",)).as_dict()
-                yield exercise, Verdict.from_dict(found)
+                verdict = examined(student, exercise)
+                line = in_code(exercise, records) if verdict.status == "not attempted" else ""
+                if line and not student.dead:
+                    student.exec([line])
+                    verdict = examined(student, exercise)
+                yield exercise, verdict, bool(line)
+
+
+def examined(student: "Remote | Here", exercise: Exercise) -> Verdict:
+    """The verdict on an exercise in a worker that has run the notebook."""
+    student.allow(CELL_SECONDS)
+    found = student.run(EXAMINE, {"_exercise": exercise.id, "_seed": secrets.randbits(31)})
+    if type(found) is dict:
+        return Verdict.from_dict(found)
+    return Verdict(exercise.id, "error", 0.0, exercise.points, ("The process was lost.",))
+
+
+def in_code(exercise: Exercise, records: dict[str, dict[str, Any]]) -> str:
+    """The answer that was given in the form of an exercise, as a line of code; "" where there is none."""
+    given = records.get(exercise.id, {}).get("form")
+    try:
+        plain = repr(ast.literal_eval(given)) if exercise.written and type(given) is str else ""
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return ""
+    if exercise.kind == "prediction":
+        return plain and f"from minigrad.course import predict; predict({exercise.id!r}, {plain})"
+    return plain and f"{exercise.name} = {plain}"
 
 
 def run_cells(student: "Remote | Here", cells: list[str], left_out: set[int]) -> int | None:

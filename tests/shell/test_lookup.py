@@ -127,6 +127,50 @@ def test_solution_lies_beside_the_students_own(place: str, above: Path, monkeypa
     mine(above).with_name("05_vectors_solution.ipynb").unlink()
 
 
+def test_the_solution_of_one_exercise_is_written_alone(above: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    blank = notebooks.code_cells(notebooks.read(mine(above)))
+    answers = notebooks.code_cells(notebooks.read(notebooks.path("solutions", "05_vectors")))
+    assert cli.main(["solution", "5.1"]) == 2 and "exercise 5.1 is not solved yet" in capsys.readouterr().err
+    assert cli.main(["solution", "5.1", "--yes"]) == 0
+    assert "the other exercises of lesson 05 stay blank" in capsys.readouterr().out
+    written = notebooks.code_cells(notebooks.read(mine(above).with_name("05_vectors_solution_5.1.ipynb")))
+    differing = [place for place, (one, other) in enumerate(zip(written, blank, strict=True)) if one != other]
+    assert differing and all(written[place] == answers[place] for place in differing)
+    until = next(place for place, source in enumerate(blank) if source == 'check("5.1")')
+    assert max(differing) < until, "no cell of another exercise"
+    assert not mine(above).with_name("05_vectors_solution.ipynb").exists()
+
+
+def test_an_answer_in_the_form_counts_for_check_as_for_progress(
+    above: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And reset says what becomes of it."""
+    from minigrad.course import checking, lessons
+
+    monkeypatch.chdir(above / COURSE / "exercises")
+    for id in ("2.1", "2.5"):
+        exercise = lessons.find(id)
+        assert checking.answered(exercise, {}, exercise.right).state == "passed"
+    checking.answered(lessons.find("2.4"), {}, 5)
+    capsys.readouterr()
+    assert cli.main(["check", "2.1", "2.5"]) == 0
+    assert "1 of 1 passed" in (shown := capsys.readouterr().out) and "The cell is still blank" in shown
+    assert cli.main(["check", "2"]) == 1
+    assert "2 of 7 passed" in (shown := capsys.readouterr().out) and "2.4 two paths from one input: not yet" in shown
+    nb = notebooks.read(mine(above, "02_chain_rule"))
+    for cell in nb["cells"]:
+        if cell["source"].startswith("forward_values"):
+            cell["source"] = "forward_values = 1"
+    notebooks.write(nb, mine(above, "02_chain_rule"))
+    assert cli.main(["check", "2.1"]) == 1, "the notebook's own answer comes first"
+    assert "You solved it before, and your progress keeps that." in capsys.readouterr().out
+    assert cli.main(["reset", "2"]) == 0
+    assert "2 of 7 exercises of this lesson count as solved" in capsys.readouterr().out
+    assert cli.main(["check", "2.5"]) == 1
+    assert "not attempted" in (shown := capsys.readouterr().out) and "You solved it before" in shown
+    assert cli.main(["progress"]) == 0 and "2 of 7" in capsys.readouterr().out
+
+
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """The folder and the page that `minigrad lab` opens, without a server."""
