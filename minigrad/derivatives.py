@@ -88,17 +88,25 @@ atan2 = operation(
 )
 sinh = operation("Sinh", floating(np.sinh), lambda g, x: g * cosh(x))
 cosh = operation("Cosh", floating(np.cosh), lambda g, x: g * sinh(x))
-tanh = operation("Tanh", floating(np.tanh), lambda g, out: g * (1 - out * out))
+tanh = operation("Tanh", floating(np.tanh), lambda g, out: tanh_slope(g, out))
+tanh_slope = operation(
+    "TanhBackwardBackward0", lambda x, y: x * (1 - y * y),
+    lambda g, y: tanh_slope(g, y), lambda g, x, y: -2 * g * x * y,
+)
 sigmoid = operation("Sigmoid", kernels.sigmoid, lambda g, out: g * (1 - out) * out)
 logsigmoid = operation("LogSigmoid", kernels.logsigmoid, lambda g, x: g * sigmoid(-x))
 softplus = operation(
     "Softplus", kernels.softplus,
     lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta)),
 )
-relu = operation("Relu", kernels.relu, lambda g, out: where(out > 0, g, 0.0))
+relu = operation("Relu", kernels.relu, lambda g, out: relu_slope(g, out))
+relu_slope = operation(
+    "ThresholdBackwardBackward0", lambda x, y: kernels.where(y > 0, x, 0.0),
+    lambda g, y: relu_slope(g, y), lambda g: zeros(g),
+)
 leaky_relu = operation(
     "LeakyRelu", lambda x, slope: np.where(x > 0, x, x * slope),
-    lambda g, x, slope: where(x > 0, g, g * slope),
+    lambda g, x, slope: locally_constant(where(x > 0, g, g * slope), x),
 )
 gelu = operation("Gelu", kernels.gelu, lambda g, x, approximate: g * gelu_slope(x, approximate))
 erf = operation("Erf", kernels.erf, lambda g, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x))
@@ -139,6 +147,9 @@ masked_fill = operation(  # z is the mask
     lambda g, z: where(z, 0.0, g), lambda g, z: where(z, g, 0.0),
     None,
 )
+
+# A gradient, x, that small changes of the input, y, do not change: its derivative is zero, but there is one.
+locally_constant = operation("LocallyConstant", lambda x, y: x, lambda g: g, lambda g: zeros(g))
 
 # A write replaces what was there, so the old numbers (x) get zeros.
 
@@ -212,7 +223,8 @@ amax, amin = (
         ("Amin", lambda x, dims, keepdim: kernels.smallest(x, dims, None, None, keepdim)),
     )
 )
-max_dim, min_dim, median_dim, sort, topk = several(  # y is the index of the element chosen in each row
+# y is the index of the element chosen in each row
+max_dim, min_dim, median_dim, sort, topk = several(
     "MaxBackward0 MinBackward0 MedianBackward1 Sort Topk", kernels.picked,
     lambda g, x_shape, y, dim, keepdim: put_along(unreduce(g, x_shape, (dim,), keepdim), y, x_shape, dim),
     None,
@@ -256,7 +268,8 @@ bce_with_logits_loss = operation(  # z is the weight, u that of the 1s in y
 )
 nll_loss, nll_loss2d = several(  # y are the classes, z the weight of each
     "NllLoss NllLoss2D", kernels.nll_loss,
-    lambda g, x, y, z, total: put_along(-column(weighted(g, z) / (total or 1)), column(y), x.shape, 1),
+    lambda g, x, y, z, total: locally_constant(
+        put_along(-column(weighted(g, z) / (total or 1)), column(y), x.shape, 1), x),
     None, None,
 )
 
@@ -352,8 +365,8 @@ place = operation("SliceBackward", kernels.place, lambda g, key: slice_(g, key))
 
 # Indexing with tensors and masks gives a copy; y is the index, for `dims`.
 
-pick, index_select, masked_select, max_pool2d = several(
-    "Index IndexSelect MaskedSelect MaxPool2DWithIndices", kernels.pick,
+pick, index_select, masked_select = several(
+    "Index IndexSelect MaskedSelect", kernels.pick,
     lambda g, x_shape, y, dims: put(g, y, x_shape, dims),
     None,
 )
@@ -398,9 +411,14 @@ conv2d = operation(
     lambda g, x, y, windows, groups: conv_weight(g, x, y.shape, windows, groups),
     lambda g, x, y: sum_dims(g, (0, 2, 3), False),
 )
+max_pool2d = operation(  # y is the index of the largest element of each window
+    "MaxPool2DWithIndices", kernels.pick,
+    lambda g, x, y, dims: locally_constant(put(g, y, x.shape, dims), x),
+    None,
+)
 avg_pool2d = operation(
     "AvgPool2D", kernels.avg_pool2d,
-    lambda g, x, windows: fold(averaged(g, windows), x.shape, windows),
+    lambda g, x, windows: locally_constant(fold(averaged(g, windows), x.shape, windows), x),
 )
 unfold = operation("Im2Col", kernels.unfold, lambda g, x_shape, windows: fold(g, x_shape, windows))
 fold = operation("Col2Im", kernels.fold, lambda g, windows: unfold(g, windows))

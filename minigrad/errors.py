@@ -11,7 +11,7 @@ import linecache
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -369,26 +369,6 @@ def grad_of_dtype(given: Any, own: Any) -> str:
 # error, `explain` or the stepper asks are they turned into a line of source; notebook cells work too, through linecache.
 
 PACKAGE = os.path.dirname(__file__)
-USERS = os.path.join(PACKAGE, "course"), os.path.join(PACKAGE, "viz")  # count as users of the engine
-insiders: set[str] = set()  # files of the engine, and files outside it: filled as they are met
-outsiders: set[str] = set()
-
-
-def outside(frame: FrameType) -> FrameType:
-    """The innermost frame from here on that is not the engine's own."""
-    while frame.f_back is not None:
-        file = frame.f_code.co_filename
-        if file not in insiders and (file in outsiders or not is_ours(file)):
-            break
-        frame = frame.f_back
-    return frame
-
-
-def is_ours(filename: str) -> bool:
-    """For a file that is met for the first time."""
-    ours = filename.startswith(PACKAGE) and not filename.startswith(USERS)
-    (insiders if ours else outsiders).add(filename)
-    return ours
 
 
 def line_number(code: CodeType, at: int) -> int:

@@ -23,7 +23,7 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.errors import freed, quoted
 from minigrad.operation import record
-from minigrad.tape import bump_version, fit, is_grad_enabled, no_grad
+from minigrad.tape import bump_version, counter, fit, is_grad_enabled, no_grad
 from minigrad.tensor import Node, Tensor, wrap
 from minigrad.views import check_writable, rewrite_history
 
@@ -32,7 +32,10 @@ class Gradients(tuple[Any, ...]):
     """The gradients of several outputs, None for an output that has received none.  Two of them add output by output."""
 
     shape = dtype = None
-    base = True  # what an array has that shares memory: so the walk does not add in place
+    # what an array has that shares memory: so the walk does not add in place
+    base = True
+    # in a recorded pass the walk looks at the array of a Tensor
+    _data = property(lambda self: self)
 
     def __add__(self, other: Any) -> Gradients:
         return Gradients(b if a is None else a if b is None else a + b for a, b in zip(self, other))
@@ -84,15 +87,19 @@ class FunctionNode(Node):
 class FunctionCtx:
     """What `forward` and `backward` call ctx: it holds what the user stores in it, and what the methods below are given."""
 
-    needs_input_grad: tuple[bool, ...] = ()  # for each argument of apply, does it want a gradient?
+    # for each argument of apply, does it want a gradient?
+    needs_input_grad: tuple[bool, ...] = ()
     _tensors: tuple[bool, ...] = ()  # for each argument of apply, is it a tensor?
-    _call: tuple[Any, ...] = ()  # the arguments, a tensor's shape and dtype in its place (for check_graph)
+    # the arguments, a tensor's shape and dtype in its place (for check_graph)
+    _call: tuple[Any, ...] = ()
     _to_save: tuple[Any, ...] = ()
     _dirty: tuple[Tensor, ...] = ()
     _constant: tuple[Tensor, ...] = ()
     _materialize = True
-    _outputs: tuple[Any, ...] = ()  # each output's shape and dtype; None for one that is no tensor
-    _node: Callable[[], FunctionNode | None] = staticmethod(lambda: None)  # weak: the node holds the ctx
+    # each output's shape and dtype; None for one that is no tensor
+    _outputs: tuple[Any, ...] = ()
+    # weak: the node holds the ctx
+    _node: Callable[[], FunctionNode | None] = staticmethod(lambda: None)
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Save tensors for backward: checked against in-place changes, and freed with the graph."""
@@ -159,7 +166,8 @@ class FunctionCtx:
 
 def restored(node: FunctionNode, tensor: Any, output: int | None, counter: list[Any], version: int) -> Tensor:
     """A saved tensor as backward gets it, from its `saved_entry`.  RuntimeError if it was changed in place since."""
-    if not isinstance(tensor, Tensor | np.ndarray | np.generic):  # packed by saved_tensors_hooks
+    # packed by saved_tensors_hooks
+    if not isinstance(tensor, Tensor | np.ndarray | np.generic):
         tensor = wrap(tensor.value(), tensor.node)
     if counter[0] != version:
         raise changed(node, tensor, output, counter, version)
@@ -275,7 +283,8 @@ def as_output(t: Any, ctx: FunctionCtx, args: Sequence[Any], recording: bool) ->
         if among(t, ctx._constant):
             ctx._constant += (fresh,)
         return fresh
-    if t._view is not None:  # the Function's node has no rule for writes to an input's memory
+    # the Function's node has no rule for writes to an input's memory
+    if t._view is not None:
         t.__dict__["_of_function"] = True
         t.__dict__.pop("_made_in", None)
     if not recording:
@@ -315,7 +324,7 @@ def saved_entry(node: Node, i: int, t: Any, outputs: Sequence[Any]) -> Any:
     place = next((k for k, out in enumerate(outputs) if out is t and t._node is not None), None)
     value = t if place is None else t._data
     pack = node.__dict__.get("pack")  # set by saved_tensors_hooks
-    return (pack(t._data, t._node) if pack else value), place, t._counter, t._counter[0]
+    return (pack(t._data, t._node) if pack else value), place, counter(t), t._counter[0]
 
 
 def among(t: Any, tensors: Sequence[Any]) -> bool:

@@ -20,14 +20,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from minigrad import dtypes, errors, tape
-from minigrad.errors import outside, outsiders
-from minigrad.tape import INPUTS, TABLE, AccumulateGrad, state, tick, unusual
+from minigrad.tape import INPUTS, TABLE, AccumulateGrad, counter, outside, outsiders, state, tick, unusual
 from minigrad.tensor import Array, Node, Rule, Tensor, Untracked, link_view, wrap
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-BARE = ("CopySlices", "NotImplemented", "Error")  # node names that do not end in Backward0
-NEVER_WRITTEN = [0]  # the version counter of every number
+# node names that do not end in Backward0
+BARE = ("CopySlices", "NotImplemented", "Error")
 new = object.__new__
 
 # A function spelled out for its row runs a third faster than a general one, so each is written from this template when it
@@ -53,8 +52,8 @@ def call({taken}):
         frame = outside(frame)
         code = frame.f_code
     node.code, node.at = code, frame.f_lasti
-    if unusual and state.on_record is not None:
-        state.on_record(node)
+    if unusual and state.on_record:
+        state.on_record[-1](node)
     return out
 """
 # How {arrays} unwraps one input, or two that are brought to one dtype; `source` writes other cases input by input.
@@ -122,6 +121,19 @@ class Operation:
         named = dict.fromkeys(n for names, yes in zip(self.arguments, wanted) if yes for n in names)
         return [n for n in named if n == "out" or n in self.inputs]
 
+    @functools.cache  # noqa: B019
+    def tensors(self, *wanted: bool) -> list[tuple[int, int, int | None, int]]:
+        """What of the values that a node saves was a tensor, as (rule, place in what it takes, input, place in `versions`).
+
+        The input is None for the result.  `wanted` as in `versioned`.
+        """
+        named, known = self.versioned(*wanted), (*self.inputs, "out")
+        return [
+            (rule, place, None if name == "out" else self.inputs.index(name), 2 * named.index(name))
+            for rule, names in enumerate(self.arguments) if wanted[rule]
+            for place, name in enumerate(names) if name in known
+        ]  # fmt: skip
+
     def source(self) -> str:
         """The function that computes and records, as Python source."""
         inputs, taken = self.inputs, ", ".join((*self.inputs, *self.statics))
@@ -163,7 +175,8 @@ class Operation:
         """Give the function the code of its source."""
         found: dict[str, Any] = {}
         exec(compile(self.source(), f"{errors.PACKAGE}/<{self.node_name}>", "exec"), found)
-        self.function.__globals__["kind"] = self.kind  # first: another thread may call the new code at once
+        # first: another thread may call the new code at once
+        self.function.__globals__["kind"] = self.kind
         self.function.__code__ = found["call"].__code__
         return self.function  # type: ignore[no-any-return]
 
@@ -173,6 +186,7 @@ class Operation:
         old.__dict__.update(self.__dict__)
         self.kind.operation = old
         Operation.versioned.cache_clear()
+        Operation.tensors.cache_clear()
         for made in ("kind", "arguments"):
             self.__dict__.pop(made, None)
         self.rules = tuple(rules)
@@ -218,7 +232,8 @@ def with_number(x: Any, y: Any, promote: Any) -> tuple[Any, Node | None, Any, No
     return x_, x_node, y_, y_node
 
 
-FLOATS = (11, 12)  # numpy's numbers of float32 and float64, which a Python number does not change
+# numpy's numbers of float32 and float64, which a Python number does not change
+FLOATS = (11, 12)
 
 
 def operation(
@@ -245,7 +260,8 @@ def enter(rows: dict[str, Any]) -> None:
 
 def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a function's positional parameters; none for numpy's own functions."""
-    if hasattr(function, "takes"):  # a wrapper around a rule names the rule's parameters
+    # a wrapper around a rule names the rule's parameters
+    if hasattr(function, "takes"):
         return tuple(function.takes)
     code = getattr(function, "__code__", None)
     return code.co_varnames[: code.co_argcount] if code else ()
@@ -277,11 +293,12 @@ def record(kind: type[Node], parents: tuple[Any, ...], saved: Any, versions: Any
     node.parents, node.saved, node.versions = parents, saved, versions
     node.shape, node.dtype = out.shape, out.dtype
     frame = _getframe(2)
-    if frame.f_code.co_filename not in outsiders:  # called from inside the engine: the user's line is further up
+    # called from inside the engine: the user's line is further up
+    if frame.f_code.co_filename not in outsiders:
         frame = outside(frame)
     node.code, node.at = frame.f_code, frame.f_lasti
-    if unusual and state.on_record is not None:
-        state.on_record(node)
+    if unusual and state.on_record:
+        state.on_record[-1](node)
     return node
 
 
@@ -295,7 +312,8 @@ def recorded(out: Tensor, inputs: Sequence[Any]) -> bool:
         out.__dict__["_made_in"] = "inference" if state.inference else "no_grad"
     if any(isinstance(t, Tensor) and t._node is not None for t in inputs):
         note_cut(out, "no_grad")
-        if out._view is not None:  # as in PyTorch, it requires grad, but gets no gradient
+        # as in PyTorch, it requires grad, but gets no gradient
+        if out._view is not None:
             out._node = AccumulateGrad(out)
             out._node.leaf = lambda: None  # type: ignore[assignment]
     return False
@@ -310,11 +328,6 @@ def note_cut(out: Tensor, how: str) -> None:
 def same_memory(a: Array, c: Array) -> bool:
     """Whether the result of a view operation really is a view (a reshape may have to copy)."""
     return c.base is not None and (c.base is a or c.base is a.base or bool(np.may_share_memory(a, c)))
-
-
-def counter(value: Any) -> list[Any]:
-    """The version counter of an input that may be a number."""
-    return value._counter if isinstance(value, Tensor) else NEVER_WRITTEN
 
 
 def number(value: Any) -> Any:

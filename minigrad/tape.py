@@ -2,11 +2,12 @@
 
 Second of the six files.  You meet, in this order:
 
+  walk         the backward pass, and what it asks of a node
   grad modes   the switches, one set a thread, that say whether operations are recorded (no_grad, enable_grad, ...)
+  call sites   at which line of the user's code a node was recorded
   versions     how a write to memory is noted, so that a node whose saved numbers were overwritten can refuse
   leaves       where the tape ends: a gradient is added to `.grad`; `requires_grad_` gives a leaf its node
-  walk         the backward pass
-  Walk         the same pass where more is asked: hooks, chosen inputs, a pass that is itself recorded
+  Walk         the same pass in parts that can be replaced: where there are hooks, anomaly detection or planted bugs
   backward     what `loss.backward()` and `autograd.grad` check before they walk
 """
 
@@ -15,26 +16,186 @@ from __future__ import annotations
 import inspect
 import math
 import operator
+import os
 import warnings
 import weakref
 from _thread import _local, get_ident
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ContextDecorator, contextmanager
 from functools import lru_cache, wraps
 from heapq import heappop, heappush
 from itertools import count
 from sys import _getframe
-from typing import Any, TypeAlias
+from types import FrameType
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from minigrad import dtypes, errors
-from minigrad.errors import outside, quoted
+from minigrad.errors import quoted
 from minigrad.tensor import Array, Hook, Hooks, Node, Tensor, Untracked, hooked, wrap
 
+# ------------------------------------------------------------------------------------------------ the walk
+
+
+def walk(roots: Roots, retain_graph: bool = False, create_graph: bool = False, targets: Targets = None) -> None:
+    """The backward pass: carry each root's gradient back to the leaves.
+
+    Take the newest node.  Its gradient is complete, because every node that used it is newer.  Ask each of its rules for
+    a contribution, add that to what the parent has received so far, and go on until no node is left.
+
+    With `targets` the gradients of these nodes are stored there, and nothing is computed that does not lead to them.  With
+    `create_graph` gradients are Tensors: then the rules are recorded themselves.
+    """
+    __tracebackhide__ = True  # IPython and pytest leave this function out of tracebacks
+    needed = None if targets is None else towards(targets, {node for node, _ in roots})
+    # a heap serves the smallest number first, and ticks count up: so it holds -tick
+    heap: list[int] = []
+    # -tick -> (node, the sum of its gradient so far)
+    arrived: dict[int, tuple[Node, Any]] = {}
+    for node, g in roots:
+        key = -node.seq
+        if key in arrived:
+            g = arrived[key][1] + g
+        else:
+            heappush(heap, key)
+        arrived[key] = node, g
+
+    while heap:
+        node, g = arrived.pop(heappop(heap))
+        if targets is not None and node in targets:
+            targets[node] = g
+        if not node.parents:
+            if targets is None:
+                node.accumulate(g, create_graph)  # type: ignore[attr-defined]
+            continue
+        if needed is not None and needed.isdisjoint(node.parents):
+            continue
+        # Freed, or older than the latest write?
+        if node.saved is None or node.seq < last_write:
+            check_saved(node)
+        rules, saved = node.rules, node.saved or ()
+        # A custom Function, for example, computes its contributions together; then each rule only returns one of them.
+        if rules is None:
+            found = contributions(node, g, create_graph, needed)
+            rules, saved = (lambda g, known: known,) * len(found), tuple((known,) for known in found)
+        elif create_graph:
+            saved = lifted(node, saved)
+        for parent, rule, values in zip(node.parents, rules, saved):
+            if parent is None or rule is None or (needed is not None and parent not in needed):
+                continue
+            # rule(g, *values), but without the star it is faster
+            new = rule(g) if not values else rule(g, values[0]) if len(values) == 1 else rule(g, *values)
+            if new is None:
+                continue
+            array = new._data if create_graph else new
+            if array.shape != parent.shape or array.dtype is not parent.dtype:
+                new = fit(new, parent, node)
+            key = -parent.seq
+            if key not in arrived:
+                heappush(heap, key)
+                # a leaf's .grad has to be an array that nothing else refers to
+                if not parent.parents and not create_graph and (new is g or new.base is not None):
+                    new = new.copy()
+            elif create_graph or new is g or new.base is not None:
+                new = arrived[key][1] + new
+            else:
+                new += arrived[key][1]
+            arrived[key] = parent, new
+        if not retain_graph and node.versions is not None:
+            node.saved = None  # free the memory as the walk proceeds
+
+
+# where a pass starts: nodes, each with its upstream gradient
+Roots: TypeAlias = list[tuple[Node, Any]]
+# nodes whose gradients are wanted; the pass fills in the gradients
+Targets: TypeAlias = dict[Node, Any] | None
+
+
+def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = None, fit: Any = None) -> Sequence[Any]:
+    """What one node contributes to each parent, from its rules or from a custom Function's backward.
+
+    With `create_graph` g is a Tensor, and the rules run on Tensors.  Parents that are not in `needed` get None.  `fit`
+    brings contributions to the shape and dtype of the parent.
+    """
+    __tracebackhide__ = True
+    rules, found = node.rules or type(node).rules, []
+    if rules is None:
+        with users_turn(create_graph):
+            return node.contributions(g, create_graph)  # type: ignore[attr-defined,no-any-return]
+    if node.saved is None or node.seq < last_write:
+        check_saved(node)
+    # saved_tensors_hooks, which packed what the rules take, has set node.rules to None
+    saved: Any = unpacked(node.saved or (), create_graph) if node.rules is None else node.saved
+    for rule, parent, values in zip(rules, node.parents, lifted(node, saved) if create_graph else saved):
+        new = None
+        if rule is not None and parent is not None and (needed is None or parent in needed):
+            new = rule(g, *values)
+            if new is not None and fit is not None:
+                array = new._data if create_graph else new
+                if array.shape != parent.shape or array.dtype is not parent.dtype:
+                    new = fit(new, parent, node)
+        found.append(new)
+    return found
+
+
+def unpacked(saved: Sequence[Any], create_graph: bool = False) -> tuple[Any, ...]:
+    """Saved values, with each one that a hook had packed (autograd.graph.saved_tensors_hooks) unpacked once."""
+    packed = {id(v): v for values in saved for v in values or () if hasattr(v, "unpack")}
+    with users_turn(create_graph):
+        found = {key: v.value() for key, v in packed.items()}
+    return tuple(values and tuple(found.get(id(v), v) for v in values) for values in saved)
+
+
+def lifted(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What the rules take, with saved arrays as Tensors with the nodes they came from: the rules are then recorded."""
+    if node.operation is None:
+        return saved
+    found, parents, versions = [values and list(values) for values in saved], node.parents, node.versions
+    for rule, place, source, counter in node.operation.tensors(*[parent is not None for parent in parents]):
+        value = found[rule][place]
+        if hasattr(value, "dtype"):
+            t = found[rule][place] = wrap(value, node if source is None else parents[source])
+            if versions:
+                t._counter = versions[counter]
+    return tuple(found)
+
+
+def fit(g: Any, node: Node, child: Node | None = None) -> Any:
+    """Undo broadcasting and promotion: bring the gradient to the shape and dtype of the node it is for.
+
+    An axis that broadcasting stretched was used once for each copy: its gradient is the sum over the copies.
+    RuntimeError, with the line of the node `child` that contributed it, if broadcasting does not explain the shape.
+    """
+    shape, dtype = node.shape, node.dtype
+    # a node with several outputs takes a tuple of gradients
+    if shape is None or dtype is None:
+        return g
+    if g.shape != shape:
+        axes = stretched_axes(shape, g.shape)
+        if axes is None:
+            raise errors.misfit(g.shape, node, child)
+        g = g.sum(axes, keepdims=True) if axes else g
+        g = g.reshape(shape)
+    if isinstance(g, Tensor):
+        return g if g._data.dtype is dtype else g.to(dtypes.of(dtype))
+    return g if g.dtype is dtype else g.astype(dtype)[()]
+
+
+@lru_cache(maxsize=256)
+def stretched_axes(shape: tuple[int, ...], have: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The axes that broadcasting stretched to take `shape` to `have`; None if it cannot."""
+    lead = len(have) - len(shape)
+    if lead < 0:
+        return None
+    axes = [lead + i for i, n in enumerate(shape) if have[lead + i] != n]
+    return None if any(shape[i - lead] != 1 for i in axes) else (*range(lead), *axes)
+
+
+F = TypeVar("F", bound=Callable[..., Any])
 TABLE: dict[str, Any] = {}  # every Operation of derivatives.py, by name
 INPUTS = ("x", "y", "z", "u", "v", "w")  # what rules call the inputs of an operation
-tick = count(-1, -1).__next__  # the newest node has the smallest number, so that a heap serves it first
+tick = count(1).__next__  # the newest node has the largest number
 
 # ------------------------------------------------------------------------------------------------ grad modes
 
@@ -45,17 +206,21 @@ class State(_local):
     enabled = True  # grad mode
     inference = False
     recording = True  # enabled, and not in inference mode
-    on_record: Callable[[Node], None] | None = None  # called with each new node (saved_tensors_hooks)
+    # the last one is called with each new node (saved_tensors_hooks)
+    on_record: tuple[Callable[[Node], None], ...] = ()
+    # while a backward pass is recorded: the user's frame that asked for it
+    asked: FrameType | None = None
 
 
 state = State()
-unusual: set[int] = set()  # threads whose state is not the default; while it is empty, operations skip `state`
+# threads whose state is not the default; while it is empty, operations skip `state`
+unusual: set[int] = set()
 
 
 def switch(enabled: bool) -> None:
     """Set the grad mode of this thread, and note in `unusual` whether its state is now the default."""
     state.enabled, state.recording = enabled, enabled and not state.inference
-    simple = state.recording and state.on_record is None
+    simple = state.recording and not state.on_record
     (unusual.discard if simple else unusual.add)(get_ident())
 
 
@@ -82,24 +247,30 @@ class GradMode(ContextDecorator):
     def __init__(self) -> None:
         pass
 
-    def __call__(self, function: Any) -> Any:
+    def __call__(self, function: F) -> F:
         if not inspect.isgeneratorfunction(function):
             return super().__call__(function)
 
         @wraps(function)
-        def steps(*args: Any, **keywords: Any) -> Iterator[Any]:
+        def steps(*args: Any, **keywords: Any) -> Generator[Any, Any, Any]:
             generator = function(*args, **keywords)
-            while True:  # the mode is on while the generator runs, off while its caller does
+            resume, given = generator.send, None
+            # the mode is on while the generator runs, off while its caller does
+            while True:
                 with self._recreate_cm():
                     try:
-                        step = next(generator)
-                    except StopIteration:
-                        return
-                yield step
+                        step = resume(given)
+                    except StopIteration as end:
+                        return end.value
+                try:
+                    resume, given = generator.send, (yield step)
+                except BaseException as error:  # throw() or close() of the caller's
+                    resume, given = generator.throw, error
 
-        return steps
+        return steps  # type: ignore[return-value]
 
-    def _recreate_cm(self) -> Any:  # one object may decorate several functions, and each call needs its own
+    # one object may decorate several functions, and each call needs its own
+    def _recreate_cm(self) -> Any:
         return type(self)()
 
     def __enter__(self) -> None:
@@ -136,8 +307,9 @@ class set_grad_enabled(GradMode):
         self.mode, self.before = mode, state.enabled
         switch(mode)
 
-    def __call__(self, function: Any) -> Any:
-        switch(self.before)  # used as a decorator: nothing changes until the function runs
+    def __call__(self, function: F) -> F:
+        # used as a decorator: nothing changes until the function runs
+        switch(self.before)
         return super().__call__(function)
 
     def _recreate_cm(self) -> Any:
@@ -166,15 +338,57 @@ class inference_mode(GradMode):
         switch(enabled)
 
 
-def record_with(on_record: Callable[[Node], None] | None) -> None:
-    """From now on call `on_record(node)` with each node that this thread records; None ends that."""
+def record_with(*on_record: Callable[[Node], None]) -> None:
+    """From now on call the last of these with each node that this thread records."""
     state.on_record = on_record
     switch(state.enabled)
 
 
+@contextmanager
+def users_turn(create_graph: bool) -> Iterator[None]:
+    """Around code of the user that a backward pass calls: it is recorded only with `create_graph`, line by line."""
+    before = state.enabled, state.on_record, state.asked
+    state.asked = None
+    switch(create_graph)
+    try:
+        yield
+    finally:
+        state.enabled, on_record, state.asked = before
+        record_with(*on_record)
+
+
+# ------------------------------------------------------------------------------------------------ call sites
+
+# count as users of the engine
+USERS = os.path.join(errors.PACKAGE, "course"), os.path.join(errors.PACKAGE, "viz")
+# files of the engine, and files outside it: filled as they are met
+insiders: set[str] = set()
+outsiders: set[str] = set()
+
+
+def outside(frame: FrameType) -> FrameType:
+    """The innermost frame from here on that is not the engine's own; in a recorded pass, the one that asked for it."""
+    if state.asked is not None:
+        return state.asked
+    while frame.f_back is not None:
+        file = frame.f_code.co_filename
+        if file not in insiders and (file in outsiders or not is_ours(file)):
+            break
+        frame = frame.f_back
+    return frame
+
+
+def is_ours(filename: str) -> bool:
+    """For a file that is met for the first time."""
+    ours = filename.startswith(errors.PACKAGE) and not filename.startswith(USERS)
+    (insiders if ours else outsiders).add(filename)
+    return ours
+
+
 # ------------------------------------------------------------------------------------------------ versions
 
-last_write = 0  # the tick of the latest in-place write anywhere; newer nodes need not check what they saved
+# the tick of the latest in-place write anywhere; newer nodes need not check what they saved
+last_write = 0
 
 
 def bump_version(*tensors: Tensor, writer: Node | None = None, times: int = 1) -> None:
@@ -199,7 +413,7 @@ def check_saved(node: Node) -> None:
             raise overwritten(node, counter, version)
     # Did `leaf.data = other` give one of the inputs other numbers after this node was recorded?
     for name, parent in zip(INPUTS, node.parents):
-        if isinstance(parent, AccumulateGrad) and parent.exchanged < node.seq and node.saved and node.operation:
+        if isinstance(parent, AccumulateGrad) and parent.exchanged > node.seq and node.saved and node.operation:
             use_new_data(node, name, parent)
 
 
@@ -257,7 +471,8 @@ class AccumulateGrad(Node):
         self.shape, self.dtype = leaf._data.shape, leaf._data.dtype
         frame = outside(_getframe(1))
         self.code, self.at = frame.f_code, frame.f_lasti
-        self.leaf = weakref.ref(leaf)  # weak: the tensor holds its node, and a cycle would keep both alive
+        # weak: the tensor holds its node, and a cycle would keep both alive
+        self.leaf = weakref.ref(leaf)
 
     @property
     def variable(self) -> Tensor | None:
@@ -265,39 +480,44 @@ class AccumulateGrad(Node):
         return self.leaf()
 
     def accumulate(self, g: Any, create_graph: bool = False) -> None:
-        """Add `g` to the leaf's `.grad`, if the leaf still exists and still wants a gradient."""
+        """leaf.grad += g, if the leaf still exists and wants a gradient: in place, unless the sum is to be differentiated."""
         leaf = self.leaf()
-        if leaf is not None and leaf._node is self:
-            accumulate_grad(leaf, g, create_graph)
+        if leaf is None or leaf._node is not self:
+            return
+        old = leaf._grad
+        if create_graph:
+            leaf._grad = TABLE["copied"].function(wrap(np.zeros_like(leaf._data)), g) if old is None else old + g
+        elif old is None:
+            leaf._grad = wrap(g)
+            leaf._grad._counter = GradCounter((0,))
+        else:
+            old._data = old._data + g if not isinstance(old._data, np.ndarray) else np.add(old._data, g, old._data)
+            bump_version(old)
 
 
 class GradCounter(list[Any]):
-    """The version counter of a `.grad`.  A node that saves the `.grad` reads it; from then on passes are Walks.
+    """The version counter of a `.grad`.
 
     A pass that adds to a `.grad` in place may overwrite what one of its own nodes saved.  Whether it does depends on when
-    leaves are served, and a Walk serves them when PyTorch does.
+    leaves are served.  So while there is a node that saved a `.grad`, passes are Walks, which serve leaves when PyTorch does.
     """
 
-    def __getitem__(self, place: Any) -> Any:
-        hooked.add(GRAD_IS_SAVED)
-        return super().__getitem__(place)
+    # is in `hooked` from the time that a node saves the `.grad`
+    mark: Node | None = None
 
 
-GRAD_IS_SAVED = Node()  # is in `hooked` once a node has saved a `.grad` (see GradCounter)
+def counter(value: Any) -> list[Any]:
+    """The version counter of what a node is about to save: of a tensor without a node, or of a number."""
+    if not isinstance(value, Tensor):
+        return NEVER_WRITTEN
+    found = value._counter
+    if isinstance(found, GradCounter) and found.mark is None:
+        found.mark = Node()
+        hooked[weakref.ref(found.mark, hooked.pop)] = None
+    return found
 
 
-def accumulate_grad(tensor: Tensor, g: Any, create_graph: bool = False) -> None:
-    """tensor.grad += g: in place, unless the sum is to be differentiated itself."""
-    old = tensor._grad
-    if create_graph:
-        zeros = wrap(np.zeros_like(tensor._data))
-        tensor._grad = TABLE["copied"].function(zeros, g) if old is None else old + g
-    elif old is None:
-        tensor._grad = wrap(g)
-        tensor._grad._counter = GradCounter((0,))
-    else:
-        old._data = old._data + g if not isinstance(old._data, np.ndarray) else np.add(old._data, g, old._data)
-        bump_version(old)
+NEVER_WRITTEN = [0]  # the version counter of every number
 
 
 def exchange(node: AccumulateGrad, data: Array) -> None:
@@ -332,142 +552,6 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     return self
 
 
-# ------------------------------------------------------------------------------------------------ the walk
-
-Roots: TypeAlias = list[tuple[Node, Any]]  # where a pass starts: nodes, each with its upstream gradient
-Targets: TypeAlias = dict[Node, Any] | None  # nodes whose gradients are wanted; the pass fills in the gradients
-
-
-def walk(roots: Roots, retain_graph: bool = False) -> None:
-    """The backward pass: carry each root's gradient back to the leaves.
-
-    Take the newest node.  Its gradient is complete, because every node that used it is newer.  Ask each of its rules for
-    a contribution, add that to what the parent has received so far, and go on until no node is left.
-    """
-    __tracebackhide__ = True  # IPython and pytest leave this function out of tracebacks
-    heap: list[int] = []
-    arrived: dict[int, tuple[Node, Array]] = {}  # tick -> (node, the sum of its gradient so far)
-    for node, g in roots:
-        if node.seq in arrived:
-            g = g + arrived[node.seq][1]
-        else:
-            heappush(heap, node.seq)
-        arrived[node.seq] = node, g
-
-    while heap:
-        node, g = arrived.pop(heappop(heap))
-        if not node.parents:
-            node.accumulate(g)  # type: ignore[attr-defined]
-            continue
-        # Freed, or older than the latest write: ticks count down.
-        if node.saved is None or node.seq > last_write:
-            check_saved(node)
-        rules, saved = node.rules, node.saved or ()
-        # A custom Function, for example, computes its contributions together; then each rule only returns one of them.
-        if rules is None:
-            found = contributions(node, g)
-            rules, saved = (lambda g, known: known,) * len(found), tuple((known,) for known in found)
-        for parent, rule, values in zip(node.parents, rules, saved):
-            if parent is None or rule is None:
-                continue
-            # rule(g, *values), but without the star it is faster
-            new = rule(g) if not values else rule(g, values[0]) if len(values) == 1 else rule(g, *values)
-            if new is None:
-                continue
-            if new.shape != parent.shape or new.dtype is not parent.dtype:
-                new = fit(new, parent, node)
-            if parent.seq not in arrived:
-                heappush(heap, parent.seq)
-                # a leaf's .grad has to be an array that nothing else refers to
-                if not parent.parents and (new is g or new.base is not None):
-                    new = new.copy()
-            elif new is not g and new.base is None:
-                new += arrived[parent.seq][1]
-            else:
-                new = new + arrived[parent.seq][1]
-            arrived[parent.seq] = parent, new
-        if not retain_graph and node.versions is not None:
-            node.saved = None  # free the memory as the walk proceeds
-
-
-def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = None, fit: Any = None) -> Sequence[Any]:
-    """What one node contributes to each parent, from its rules or from a custom Function's backward.
-
-    With `create_graph` g is a Tensor, and the rules run on Tensors.  Parents that are not in `needed` get None.  `fit`
-    brings contributions to the shape and dtype of the parent.
-    """
-    __tracebackhide__ = True
-    rules, found = node.rules or type(node).rules, []
-    if rules is None:
-        return node.contributions(g, create_graph)  # type: ignore[attr-defined,no-any-return]
-    if node.saved is None or node.seq > last_write:
-        check_saved(node)
-    # saved_tensors_hooks, which packed what the rules take, has set node.rules to None
-    saved: Any = unpacked(node.saved or ()) if node.rules is None else node.saved
-    for i, (rule, parent, values) in enumerate(zip(rules, node.parents, saved)):
-        new = None
-        if rule is not None and parent is not None and (needed is None or parent in needed):
-            if values and create_graph and node.operation:
-                values = lift(node, node.operation.arguments[i], values)
-            new = rule(g, *values)
-            if new is not None and fit is not None:
-                array = new._data if create_graph else new
-                if array.shape != parent.shape or array.dtype is not parent.dtype:
-                    new = fit(new, parent, node)
-        found.append(new)
-    return found
-
-
-def unpacked(saved: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Saved values, with each one that a hook had packed (autograd.graph.saved_tensors_hooks) unpacked once."""
-    packed = {id(v): v for values in saved for v in values or () if hasattr(v, "unpack")}
-    found = {key: v.value() for key, v in packed.items()}
-    return tuple(values and tuple(found.get(id(v), v) for v in values) for values in saved)
-
-
-def lift(node: Node, names: Sequence[str], values: Sequence[Any]) -> list[Any]:
-    """What one rule takes, with saved arrays as Tensors with the nodes they came from: the rule is then recorded itself."""
-    row, lifted = node.operation, []
-    checked = row.versioned(*map(bool, node.parents))
-    for name, value in zip(names, values):
-        if (name == "out" or name in row.inputs) and hasattr(value, "dtype"):
-            value = wrap(value, node if name == "out" else node.parents[INPUTS.index(name)])
-            if name in checked and node.versions is not None:
-                value._counter = node.versions[2 * checked.index(name)]
-        lifted.append(value)
-    return lifted
-
-
-def fit(g: Any, node: Node, child: Node | None = None) -> Any:
-    """Undo broadcasting and promotion: bring the gradient to the shape and dtype of the node it is for.
-
-    An axis that broadcasting stretched was used once for each copy: its gradient is the sum over the copies.
-    RuntimeError, with the line of the node `child` that contributed it, if broadcasting does not explain the shape.
-    """
-    shape, dtype = node.shape, node.dtype
-    if shape is None or dtype is None:  # a node with several outputs takes a tuple of gradients
-        return g
-    if g.shape != shape:
-        axes = stretched_axes(shape, g.shape)
-        if axes is None:
-            raise errors.misfit(g.shape, node, child)
-        g = g.sum(axes, keepdims=True) if axes else g
-        g = g.reshape(shape)
-    if isinstance(g, Tensor):
-        return g if g._data.dtype is dtype else g.to(dtypes.of(dtype))
-    return g if g.dtype is dtype else g.astype(dtype)[()]
-
-
-@lru_cache(maxsize=256)
-def stretched_axes(shape: tuple[int, ...], have: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The axes that broadcasting stretched to take `shape` to `have`; None if it cannot."""
-    lead = len(have) - len(shape)
-    if lead < 0:
-        return None
-    axes = [lead + i for i, n in enumerate(shape) if have[lead + i] != n]
-    return None if any(shape[i - lead] != 1 for i in axes) else (*range(lead), *axes)
-
-
 def started(tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: bool) -> list[tuple[Node, Any]]:
     """Where the walk starts: each tensor's node with its upstream gradient, which is 1 for a tensor of one element.
 
@@ -494,10 +578,10 @@ def started(tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: b
 
 
 class Walk:
-    """The same pass where more is asked: hooks, the gradients of chosen nodes, a pass that is itself recorded.
+    """The same pass in parts, each of which may be replaced (see record/bugs.py), and with the hooks of nodes.
 
     Gradients are arrays, or Tensors if `create_graph`.  With `targets` only these nodes' gradients are wanted: they are
-    stored there, and no leaf accumulates.  Each method may be replaced (see record/bugs.py).
+    stored there, and no leaf accumulates.
     """
 
     fit = staticmethod(fit)
@@ -518,13 +602,14 @@ class Walk:
         """Walk: the newest node first; where hooks could see the order, each leaf as soon as its gradient is complete."""
         __tracebackhide__ = True
         heap: list[float] = []
+        # -tick, or the key of a leaf that is due earlier
         arrived: dict[float, tuple[Node, Any]] = {}
         needed, due, arrivals = self.needed, self.due, iter(self.roots)
         while True:
             for node, g in arrivals:
                 if node is None or g is None or (needed is not None and node not in needed):
                     continue
-                key = due.get(node, node.seq) if due else node.seq
+                key = due.get(node, -node.seq) if due else -node.seq
                 if key in arrived:
                     g = self.join(arrived[key][1], g)
                 else:
@@ -594,7 +679,7 @@ def ancestors(roots: Iterable[Node], oldest: int) -> set[Node]:
     stack = list(seen)
     while stack:
         for parent in stack.pop().parents:
-            if parent is not None and parent.seq <= oldest and parent not in seen:
+            if parent is not None and parent.seq >= oldest and parent not in seen:
                 seen.add(parent)
                 stack.append(parent)
     return seen
@@ -602,9 +687,9 @@ def ancestors(roots: Iterable[Node], oldest: int) -> set[Node]:
 
 def towards(targets: dict[Node, Any], roots: set[Node]) -> set[Node]:
     """The nodes from which a path leads to a target."""
-    nodes = ancestors(roots, max(target.seq for target in targets))
+    nodes = ancestors(roots, min(target.seq for target in targets))
     found = nodes & targets.keys()
-    for node in sorted(nodes, key=operator.attrgetter("seq"), reverse=True):  # the oldest first
+    for node in sorted(nodes, key=operator.attrgetter("seq")):  # the oldest first
         if not found.isdisjoint(node.parents):
             found.add(node)
     return found
@@ -624,7 +709,7 @@ def leaves_due(nodes: set[Node]) -> dict[Node, float]:
     for node in nodes:
         for i, parent in enumerate(node.parents):
             if parent is not None and not parent.parents:
-                due[parent] = max(due.get(parent, -math.inf), node.seq + (i + 1) / 1024)
+                due[parent] = max(due.get(parent, -math.inf), -node.seq + (i + 1) / 1024)
     return due
 
 
@@ -724,20 +809,21 @@ def choose(walk: type[Walk] | None) -> None:
 
 
 def run(roots: Roots, create_graph: bool, retain_graph: bool, targets: Targets = None) -> None:
-    """One backward pass: by `walk`, or by a Walk where more is asked.  It is recorded itself only with `create_graph`."""
+    """One backward pass: by `walk`, or by a Walk where there are hooks or `using` chose one.
+
+    On arrays nothing is recorded.  With `create_graph` the pass is, as if all of it stood in the line that asked for it.
+    """
     __tracebackhide__ = True
     global last_pass
     last_pass = tick()
-    before = state.enabled, state.on_record
-    try:
-        switch(create_graph)
-        if create_graph or targets is not None or hooked or chosen is not None:
-            (chosen or Walk)(roots, create_graph, retain_graph, targets).run()
-        else:
-            walk(roots, retain_graph)
-    finally:
-        state.enabled, on_record = before
-        record_with(on_record)
+    general = chosen or (Walk if hooked else None)
+    if not create_graph and general is None:
+        return walk(roots, retain_graph, False, targets)
+    with users_turn(create_graph):
+        if general is not None:
+            return general(roots, create_graph, retain_graph, targets).run()
+        state.asked = outside(_getframe(1))
+        walk(roots, retain_graph, True, targets)
 
 
 def tensor_backward(
@@ -757,7 +843,13 @@ def tensor_backward(
     tensor([2., 2.])
     """
     __tracebackhide__ = True
-    backward(self, gradient, retain_graph, create_graph, inputs)
+    node, data = self._node, self._data
+    simple = gradient is None and not create_graph and inputs is None and chosen is None and not hooked
+    if not simple or node is None or data.ndim:
+        return backward(self, gradient, retain_graph, create_graph, inputs)
+    global last_pass
+    last_pass = tick()
+    walk([(node, data.dtype.type(1))], bool(retain_graph))
 
 
 tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"

@@ -25,11 +25,14 @@ from numpy import ndarray
 from minigrad import dtypes, errors, printing
 from minigrad.dtypes import CPU, Device, DType, Size
 
-Array: TypeAlias = Any  # numpy.ndarray, or numpy.generic for a result with no dimensions
+# numpy.ndarray, or numpy.generic for a result with no dimensions
+Array: TypeAlias = Any
 Rule: TypeAlias = Callable[..., Any]
 Hook: TypeAlias = Callable[..., Any]
-IN_CPP = ("AccumulateGrad", "CopyBackwards", "CopySlices", "NotImplemented")  # PyTorch shows their namespace
-Path: TypeAlias = tuple[tuple[Rule, tuple[Any, ...]], ...]  # view operations with their arguments, the first one first
+# PyTorch shows their namespace
+IN_CPP = ("AccumulateGrad", "CopyBackwards", "CopySlices", "NotImplemented")
+# view operations with their arguments, the first one first
+Path: TypeAlias = tuple[tuple[Rule, tuple[Any, ...]], ...]
 
 # ------------------------------------------------------------------------------------------------ nodes
 
@@ -39,9 +42,11 @@ class Node:
 
     __slots__ = ("__dict__", "__weakref__", "at", "code", "dtype", "parents", "saved", "seq", "shape", "versions")
 
-    seq: int  # its place on the tape: the newest node has the smallest number
-    parents: tuple[Node | None, ...]  # the nodes of its inputs; None where no gradient is wanted
-    saved: tuple[Any, ...] | None  # for each rule, what it takes besides g; None once a backward pass has freed it
+    seq: int  # its place on the tape: the newest node has the largest number
+    # the nodes of its inputs; None where no gradient is wanted
+    parents: tuple[Node | None, ...]
+    # for each rule, what it takes besides g; None once a backward pass has freed it
+    saved: tuple[Any, ...] | None
     # Counter, version, counter, version, ... of the saved tensors; None where a backward pass has nothing to free.
     versions: tuple[Any, ...] | None
     shape: tuple[int, ...] | None  # of the output; None for a node with several outputs
@@ -88,7 +93,8 @@ class Node:
         return Hooks.of(self).add("before", hook)
 
 
-hooked: weakref.WeakSet[Node] = weakref.WeakSet()  # nodes with hooks: while there are none, no pass looks for them
+# nodes with hooks: while there are none, no pass looks for them
+hooked: dict[weakref.ref[Node], None] = {}
 hook_ids = count()
 
 
@@ -97,7 +103,8 @@ class Hooks:
 
     def __init__(self) -> None:
         self.tensor: dict[int, Hook] = {}  # on the output: hook(grad)
-        self.retained: weakref.ref[Tensor] | None = None  # the tensor whose `.grad` is wanted too
+        # the tensor whose `.grad` is wanted too
+        self.retained: weakref.ref[Tensor] | None = None
         self.before: dict[int, Hook] = {}  # on the node: hook(grad_outputs)
         self.after: dict[int, Hook] = {}  # on the node: hook(grad_inputs, grad_outputs)
         self.accumulated: dict[int, Hook] = {}  # on a leaf: hook(leaf)
@@ -107,7 +114,8 @@ class Hooks:
         """The hooks of this node, which has some from now on."""
         if node.hooks is None:
             node.hooks = cls()
-        hooked.add(node)
+        # when the node is freed, `pop` removes the entry
+        hooked[weakref.ref(node, hooked.pop)] = None
         return node.hooks
 
     def add(self, kind: str, hook: Hook) -> RemovableHandle:
@@ -155,14 +163,18 @@ class Tensor:
 
     _data: Array
     _node: Node | None  # None: requires no gradient
-    _counter: list[Any]  # [number of writes, where the last one was]; all views of the memory share it
+    # [number of writes, where the last one was]; all views of the memory share it
+    _counter: list[Any]
 
     # Few tensors need these, so the class holds the defaults, and only such a tensor stores a value of its own.
     _grad: Tensor | None = None
-    _view: tuple[Tensor, Path] | None = None  # for a view: whose memory it is, and how to find it there
-    _views: dict[weakref.ref[Tensor], None] | None = None  # for the owner of the memory: the views alive
+    # for a view: whose memory it is, and how to find it there
+    _view: tuple[Tensor, Path] | None = None
+    # for the owner of the memory: the views alive
+    _views: dict[weakref.ref[Tensor], None] | None = None
 
-    def __getattr__(self, name: str) -> Any:  # Python calls it only for a name that does not exist
+    # Python calls it only for a name that does not exist
+    def __getattr__(self, name: str) -> Any:
         raise errors.no_attribute(f"{type(self).__name__!r} object", name, type(self))
 
     # -------------------------------------------------------------------------------- what it holds
@@ -411,7 +423,8 @@ class Tensor:
         return bool(self._data.item())
 
     def __hash__(self) -> int:
-        return id(self)  # `==` compares numbers; a tensor in a set or a dictionary is the object itself
+        # `==` compares numbers; a tensor in a set or a dictionary is the object itself
+        return id(self)
 
     def __len__(self) -> int:
         if self._data.ndim == 0:

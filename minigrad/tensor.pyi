@@ -56,7 +56,7 @@ class Node:
 
     def register_prehook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(grad_outputs)` before this node; a tuple it returns replaces grad_outputs."""
-hooked: weakref.WeakSet[Node] = weakref.WeakSet()
+hooked: dict[weakref.ref[Node], None] = {}
 hook_ids = count()
 class Hooks:
     """The hooks of one node, in the order in which a backward pass calls them."""

@@ -68,7 +68,8 @@ def commit(target: Tensor, result: Tensor) -> None:
         raise RuntimeError(errors.OUTPUT_DTYPE.format(new.tensor_name, into.tensor_name))
     node = result._node if state.recording else None
     if node is None and state.recording and target._node is not None:
-        node = table.zero(target)._node  # the new numbers do not depend on the old: y.zero_(), y.normal_()
+        # the new numbers do not depend on the old: y.zero_(), y.normal_()
+        node = table.zero(target)._node
     if node is not None:
         check_view(target)
         node.dtype = array.dtype
@@ -212,7 +213,8 @@ def rewrite_history(target: Tensor, node: Node) -> None:
         nodes, path = (owner._node, node), target._view[1]
         saved = tuple(p and (path,) for p in nodes)
         node = record(tape.TABLE["copy_slices"].kind, nodes, saved, (), owner._data)
-        bump_version(owner, writer=node, times=0)  # names the writer; `commit` has counted the write
+        # names the writer; `commit` has counted the write
+        bump_version(owner, writer=node, times=0)
     move_retained(owner._node, node)
     owner._node = node
     for view in [reference() for reference in list(owner._views or ())]:

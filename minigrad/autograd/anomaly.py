@@ -76,7 +76,7 @@ def origin(node: Node) -> str:
             "its inputs are finite, so its rule is where the nan appears "
             "(0 times infinity, or 0 divided by 0)."
         )
-    first = max(suspects, key=lambda each: each.seq)
+    first = min(suspects, key=lambda each: each.seq)
     line = quoted(first.code, first.at)
     return f"the first numbers that are not finite were met by {first.owner.name()}{line}."
 

@@ -184,7 +184,7 @@ def check_graph(
     if loss._node is None:
         raise RuntimeError("check_graph needs a tensor that requires grad: this one has no graph")
     rng = np.random.default_rng(seed)
-    for node in sorted(ancestors([loss._node], 0), key=lambda n: -n.seq):
+    for node in sorted(ancestors([loss._node], 0), key=lambda n: n.seq):
         custom = isinstance(node, FunctionNode)
         if not custom and node.operation is None:
             continue  # a leaf; one output of several: there is no rule

@@ -1,7 +1,7 @@
 """Derivatives of functions: jacobian, hessian, and products with a vector.
 
 Each calls the student's function on fresh leaves, so inputs are left as they
-are.  A Jacobian is built from one backward pass per output element; J v from
+are, and records it, also within `no_grad`.  A Jacobian is built from one backward pass per output element; J v from
 two backward passes: the derivative of uᵀ J with respect to u, times v.
 """
 
@@ -23,6 +23,7 @@ Pair = tuple[Any, Any]
 
 
 @public
+@enable_grad()
 def jacobian(
     func: Func, inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False
 ) -> Any:
@@ -80,6 +81,7 @@ def hessian(func: Func, inputs: Any, create_graph: bool = False) -> Any:
 
 
 @public
+@enable_grad()
 def vjp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> Pair:
     """(outputs, v times the Jacobian): one backward pass that starts from v.
 
@@ -93,6 +95,7 @@ def vjp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> P
 
 
 @public
+@enable_grad()
 def jvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> Pair:
     """(outputs, the Jacobian times v): v has the inputs' shape.
 
@@ -126,6 +129,7 @@ def hvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> P
     return hessian_product("hvp", func, inputs, v, create_graph)
 
 
+@enable_grad()
 def hessian_product(name: str, func: Func, inputs: Any, v: Any, create_graph: bool) -> Pair:
     xs, ys, one_input, _ = evaluated(name, func, inputs, create_graph)
     vs = vector(v, xs, name, "input to the user-provided function is")
@@ -144,12 +148,11 @@ def evaluated(name: str, func: Func, inputs: Any, create_graph: bool) -> tuple[T
     With create_graph the leaves are still part of the caller's graph.
     """
     given, one_input = tensors(inputs, "inputs", name)
-    with enable_grad():
-        xs = tuple(
-            x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_()
-            for x in given
-        )
-        ys, one_output = tensors(func(*xs), OUTPUTS, name)
+    xs = tuple(
+        x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_()
+        for x in given
+    )
+    ys, one_output = tensors(func(*xs), OUTPUTS, name)
     return xs, ys, one_input, one_output
 
 

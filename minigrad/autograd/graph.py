@@ -51,14 +51,12 @@ class saved_tensors_hooks:
 
     def __init__(self, pack_hook: Hook, unpack_hook: Hook) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
-        self.before: list[Any] = []  # one for each time that it was entered
 
     def __enter__(self) -> None:
-        self.before.append(state.on_record)
-        tape.record_with(self.pack_all)
+        tape.record_with(*state.on_record, self.pack_all)
 
     def __exit__(self, *_: object) -> None:
-        tape.record_with(self.before.pop())
+        tape.record_with(*state.on_record[:-1])
 
     def pack(self, array: Any, maker: Node | None = None, own: bool = False) -> Packed:
         """What a node saves for this array, which `maker` made: the very node, if it is its `own` result."""

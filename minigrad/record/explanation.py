@@ -89,7 +89,7 @@ def why(t: Tensor, node: Any) -> str:
                 "old tensor is the leaf that collects gradients. Update the leaf in place under no_grad instead"
             )
         return "it is not a leaf: its gradient is used and then dropped. Call retain_grad() on it before backward"
-    if tape.last_pass is None or tape.last_pass > node.seq:
+    if tape.last_pass is None or tape.last_pass < node.seq:
         return "no backward pass has run since it was made"
     return "the last backward pass did not reach it: no path leads from it to what backward was called on"
 

@@ -21,8 +21,8 @@ from minigrad.record.names import symbol
 from minigrad.record.numbers import number
 from minigrad.tape import TABLE
 
-# Helpers of the table that only arrange numbers: a formula leaves them out.
-ARRANGING = {"column", "fold_rows", "unreduce", "cropped"}
+# Helpers of the table that change no number: a formula leaves them out.
+ARRANGING = {"column", "fold_rows", "unreduce", "cropped", "locally_constant"}
 MODULES = {"kernels", "windows", "np", "math"}
 OF_SHAPES: dict[str, Any] = {"len": len, "min": min} | {
     name: getattr(kernels, name)
@@ -75,7 +75,7 @@ def lambdas(file: str) -> list[tuple[Any, list[str]]]:
 
 
 class Plain(ast.NodeTransformer):
-    """Leaves out modules (`kernels.`) and helpers that only arrange."""
+    """Leaves out modules (`kernels.`) and helpers that change no number; spells out what has a row of its own."""
 
     def visit_Attribute(self, tree: ast.Attribute) -> Any:
         self.generic_visit(tree)
@@ -84,8 +84,11 @@ class Plain(ast.NodeTransformer):
 
     def visit_Call(self, tree: ast.Call) -> Any:
         self.generic_visit(tree)
-        helper = isinstance(tree.func, ast.Name) and tree.func.id in ARRANGING
-        return tree.args[0] if helper else tree
+        name = tree.func.id if isinstance(tree.func, ast.Name) else ""
+        slope = TABLE[name].forward if name.endswith("_slope") and name in TABLE else None
+        if slope is not None:  # a rule with a row of its own, for its derivative
+            return Settle(dict(zip(parameters(slope), tree.args, strict=True))).visit(parsed(formula(slope)))
+        return tree.args[0] if name in ARRANGING else tree
 
 
 # ------------------------------------------------------ with what is known
@@ -274,6 +277,9 @@ class Named(ast.NodeTransformer):
         made = TABLE.get(tree.func.id) if isinstance(tree.func, ast.Name) else None
         if made is None:
             return tree
+        if made.name == "where" and isinstance(tree.args[0], (ast.Compare, ast.BinOp)) and value_of(tree.args[2]) == 0:
+            # where(a > b, g, 0) is g * (a > b)
+            return ast.BinOp(tree.args[1], ast.Mult(), tree.args[0])
         n, sign = len(made.inputs), symbol(made.node_name)
         if sign in INFIX and len(tree.args) == 2:
             return ast.BinOp(tree.args[0], INFIX[sign](), tree.args[1])

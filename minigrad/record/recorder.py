@@ -199,4 +199,4 @@ def ancestry(root: Node) -> list[Node]:
             freed = "its saved values were freed by an earlier backward pass"
             raise errors.noted(RuntimeError(GONE), node, freed)
         tape.check_saved(node)
-    return sorted(nodes, key=lambda n: n.seq, reverse=True)
+    return sorted(nodes, key=lambda n: n.seq)

@@ -56,8 +56,9 @@ def test_lines_are_short() -> None:
 
 def test_the_walk_is_one_page() -> None:
     file = PACKAGE / "tape.py"
-    (walk,) = (node for node in tree(file).body if isinstance(node, ast.FunctionDef) and node.name == "walk")
-    size = len(walls.code_lines(file.read_text(encoding="utf-8"), walk))
+    first = next(node for node in tree(file).body[1:] if not isinstance(node, (ast.Import, ast.ImportFrom)))
+    assert isinstance(first, ast.FunctionDef) and first.name == "walk"
+    size = len(walls.code_lines(file.read_text(encoding="utf-8"), first))
     assert size <= 60
 
 

@@ -35,6 +35,19 @@ def test_gradcheck_changes_the_very_tensor() -> None:
     assert x.tolist() == [1.0, 2.0]
 
 
+def test_derivatives_of_functions_are_computed_within_no_grad() -> None:
+    x, v = mg.tensor([1.0, 2.0]), mg.tensor([1.0, 0.5])
+    with mg.no_grad():
+        slopes = functional.jacobian(lambda x: x**3, x, create_graph=True)
+        assert slopes.tolist() == [[3.0, 0.0], [0.0, 12.0]] and slopes.requires_grad
+        assert functional.hessian(lambda x: (x**3).sum(), x).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+        for product in (functional.hvp, functional.vhp):
+            assert product(lambda x: (x**3).sum(), x, v)[1].tolist() == [6.0, 6.0]
+        for product in (functional.jvp, functional.vjp):
+            assert product(lambda x: x**3, x, v)[1].tolist() == [3.0, 6.0]
+        assert not mg.is_grad_enabled()
+
+
 def test_strict_derivatives_say_what_does_not_depend() -> None:
     x, v = mg.ones(2), mg.ones(2)
     with pytest.raises(RuntimeError, match="Output 0 of the user-provided function is independent of input 0"):
