@@ -40,7 +40,7 @@ OPERATORS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 MODULES = ("torch", "minigrad", "F", "np", "mg")
 LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-LONGEST = 28  # of an expression that serves as a name
+LONGEST = 24  # of an expression that serves as a name
 
 
 def symbol(kind: str) -> str:
@@ -181,9 +181,9 @@ def variables(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
     yield from ((n, v) for n, v in [*plain.items(), *inside] if isinstance(v, Tensor))
 
 
-def cut(expression: str) -> str:
+def cut(expression: str, longest: int = LONGEST) -> str:
     """An expression as a name: its beginning, if it is long."""
-    return expression if len(expression) <= LONGEST else expression[: LONGEST - 1] + "…"
+    return expression if len(expression) <= longest else expression[: longest - 1] + "…"
 
 
 def term(name: str) -> str:
@@ -281,4 +281,4 @@ class Names:
         """
         n = self.count.get(name)
         self.count[name] = 1 if n is None else n + 1
-        return name if n is None else f"{name} ({n + 1})"
+        return name if n is None else f"{cut(name, LONGEST - 4)} ({n + 1})"

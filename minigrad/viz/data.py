@@ -44,6 +44,7 @@ SAID = {
     "cut_view": "{}, but 0 where it was overwritten",
     "put_along": "{}, back where it was read",
 }
+PRESS = "Click here and press \u2192"  # on a touch screen the stepper says "tap" (js/state.js)
 LABEL = 9  # letters of an edge's label
 
 
@@ -139,7 +140,7 @@ def finish(data: dict[str, Any], recording: Recording, forward: bool) -> None:
     """Adds questions, names of the beats, labels of the edges, the code and the layout."""
     root = data["nodes"][data["root"]]["name"]
     data["title"] = f"{'Forward and backward' if forward else 'Backward'} pass of {root}"
-    boxes = f"This is the graph of {root}: each box is a tensor, and the inputs are on the left. Press \u2192 to go"
+    boxes = f"This is the graph of {root}: each box is a tensor, and the inputs are on the left. {PRESS} to go"
     if forward:
         data["forward"] = forward_moves(recording, data["nodes"])
         data["look"] = f"{boxes} forward, step by step, from the inputs to {root}, and then back."

@@ -24,6 +24,7 @@ Edge = tuple[int, int, int]
 LOW, TALL = 64, 88  # of a box with numbers, of one with thumbnails
 GAP_Y = 30
 MARGIN = 16
+STEEP = 16.0  # pixels of the gap in which a line changes its height; in the rest it runs level below its label
 LETTER = 7.0  # pixels of a letter, at most
 ROWS = (150, 300, 480, 640, 860, 1150, 1600)  # pixels in a row before the picture wraps: a drawing for each width of page
 FEW_ROWS = (480, 1150)  # of a graph of many boxes, whose drawings are long
@@ -437,6 +438,8 @@ def routed(
             points.append((x, y))
             if v != b:
                 points.append((x + boxes[v][2], y))
+            elif graph.gap > STEEP and points[-2][0] < x - graph.gap + STEEP < x:
+                points.insert(-1, (x - graph.gap + STEEP, y))  # level below its label
         lines.append(
             {"d": path(points), "a": [round(v, 1) for v in points[0]], "b": [round(v, 1) for v in end]}
         )

@@ -15,7 +15,12 @@ GONE = ".jupyter-widgets-disconnected"
 BOX = ".minigrad-live"
 LOST = ",".join(f"{BOX}:not(.minigrad-film) .widget-{part}{GONE}" for part in ("button", "slider", "text", "radio"))
 MARKS = f"{BOX}{GONE}::before,{BOX} {GONE}::before"
-STYLE = f"<style>{MARKS},{LOST},{BOX}:not({GONE}) .minigrad-stale{{display:none!important}}</style>"
+RUN_ABOVE = (  # JupyterLab and Notebook 7 run the named command for a press; elsewhere the button is not shown
+    '<button class="minigrad-above" data-commandlinker-command="notebook:run-all-above" data-commandlinker-args="{}">'
+    "Run all cells above</button>"
+)
+STYLE = f"<style>{MARKS},{LOST},{BOX}:not({GONE}) .minigrad-stale{{display:none!important}}"
+STYLE += ".minigrad-above{display:none}.jp-Notebook .minigrad-above{display:inline-block}</style>"
 
 
 class Live(ipywidgets.VBox):  # type: ignore[misc]
@@ -27,7 +32,8 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]
     """
 
     def __init__(self, children: Sequence[Any], stale: str, instead: Mapping[str, str]) -> None:
-        note = ipywidgets.HTML(f'{STYLE}<p class="minigrad-stale">{escape(stale)}</p>' if stale else STYLE)
+        words = f"{escape(stale)} In a notebook that was just opened, the cells above come first. {RUN_ABOVE}"
+        note = ipywidgets.HTML(f'{STYLE}<p class="minigrad-stale">{words}</p>' if stale else STYLE)
         super().__init__([*children, note])
         self.add_class("minigrad-live")
         self.instead = dict(instead)

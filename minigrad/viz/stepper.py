@@ -65,6 +65,8 @@ def step(
     data, text = dress(recording, at, forward=program is not None)
     data["predict"] = bool(predict)
     display = display or os.environ.get("MINIGRAD_DISPLAY") or ("live" if "MINIGRAD_LAB" in os.environ else "page")
+    if program is not None:
+        data["inputs"] = program.editable()
     if display == "static":
         return Still(data, text)
     if portable or display != "live":

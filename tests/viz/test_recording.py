@@ -163,7 +163,7 @@ def test_names_come_from_the_callers_variables_and_source() -> None:
     total = (x * weights[0] + weights[1]) * k
     recording = record(total)
     assert [p.name for p in recording.places] == ["x", "weights[0]", "weights[1]", "x * weights[0]",
-                                                  "x * weights[0] + weights[1]", "k", "total"]  # fmt: skip
+                                                  "x * weights[0] + weight\u2026", "k", "total"]  # fmt: skip
     assert recording.places[-1].source == "total = (x * weights[0] + weights[1]) * k"
     assert recording.places[-1].where.startswith("test_recording.py:")
     assert [float(p.value) for p in recording.places] == [2, 1, 5, 2, 7, 3, 21]

@@ -221,6 +221,25 @@ def test_a_saved_notebook_shows_its_steppers_the_next_day(walk: Walk) -> None:
     assert page.errors == [] and page.refused == []
 
 
+def test_the_next_day_one_press_runs_the_cells_above(walk: Walk) -> None:
+    """A cell with a slider, run first in a notebook just opened, gave a bare NameError."""
+    slider = "import minigrad as torch\nfrom minigrad import viz\nviz.plots.chain_slider({'y': function}, 2.0)"
+    walk.open(write(walk.server, "sliders.ipynb", "from minigrad import sin as function", slider))
+    walk.run_all()
+    walk.notebook.locator(".minigrad-live input, .minigrad-live .noUi-handle").first.wait_for()
+    assert walk.notebook.locator(".minigrad-above").is_hidden()
+    next_day(walk, "sliders.ipynb")
+    stale = walk.notebook.locator(".minigrad-stale")
+    stale.wait_for()
+    assert "the cells above come first" in stale.inner_text()
+    stale.get_by_role("button", name="Run all cells above").click()
+    walk.page.wait_for_function(IDLE)
+    walk.cell("chain_slider").locator(".cm-content").click()
+    walk.page.keyboard.press("Shift+Enter")
+    stale.wait_for(state="hidden")
+    assert walk.errors() == []
+
+
 def test_a_cell_that_runs_again_leaves_nothing_behind(walk: Walk) -> None:
     live(walk, "again.ipynb", SETUP, "step(loss)")
     for _ in range(4):
@@ -258,9 +277,11 @@ def test_an_exported_notebook_with_saved_widgets_shows_the_picture_offline(walk:
 def test_outside_the_lab_the_frame_works_and_lasts(walk: Walk, tmp_path: Path) -> None:
     """No setting saves widgets there: the output brings all it needs."""
     setup = SETUP.replace("import minigrad", "import os; os.environ.pop('MINIGRAD_LAB', None)\nimport minigrad")
-    walk.open(write(walk.server, "elsewhere.ipynb", setup, "step(loss)"))
+    walk.open(write(walk.server, "elsewhere.ipynb", setup, "def f(x):\n    return x * x\nstep(f, x=2.0)"))
     walk.run_all()
     walk.page.frame_locator(".jp-OutputArea iframe").locator(".mg svg").first.wait_for()
+    strip = walk.page.frame_locator(".jp-OutputArea iframe").locator(".mg-strip")
+    assert strip.inner_text().startswith("To try another number for x, run the cell in the notebook again")
     notebook = next_day(walk, "elsewhere.ipynb")
     walk.page.frame_locator(".jp-OutputArea iframe").locator("[data-id=next]").click()
     states = notebook.metadata.get("widgets", {}).values()
@@ -280,7 +301,7 @@ def test_an_input_is_changed_and_everything_follows(walk: Walk) -> None:
     page = walk.page
     box.locator("[data-id=last]").click()
     assert "x.grad: 12." in box.locator(".mg-words").inner_text()
-    field = page.locator(".mg-strip input[type=number]")
+    field = page.locator(".mg-strip input[type=text]")
     assert page.locator(".mg-strip").is_visible() and field.input_value() == "2"
     field.fill("-1")
     box.locator(".mg-words", has_text="x.grad: -6.").wait_for()
@@ -291,7 +312,8 @@ def test_an_input_is_changed_and_everything_follows(walk: Walk) -> None:
     assert "at 3.0" in walk.run(r"print\('at'").locator(".jp-OutputArea").inner_text()
     next_day(walk, "edit.ipynb")
     page.wait_for_selector(".mg svg")
-    assert page.locator(".mg-strip").is_hidden(), "no kernel, no control"
+    assert page.locator(".mg-strip input:visible").count() == 0, "no kernel, no control"
+    assert "first the cells above it" in page.locator(".mg-strip").inner_text()
     assert page.errors == []
 
 

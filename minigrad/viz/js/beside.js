@@ -1,7 +1,7 @@
 // Beside the graph: the code, and a card for one node that is looked at.
 
 import { KEEP, button, h, small } from "./tools.js";
-import { figure } from "./numbers.js";
+import { figure, figures } from "./numbers.js";
 
 /** The student's lines; the expression of the current node is lit, and a click on an expression chooses its box. */
 export function makeCode(S, select, on) {
@@ -62,33 +62,41 @@ export function makeCode(S, select, on) {
 	return { el, paint, mark: (i) => light(i, "chosen") };
 }
 
-/** A card with what is known of one node now; it does not move the time. options: close, closed(i) whether its box stands for
- * several, open, live() whether a kernel answers, around(n) asks it for another part of a long pass. */
+/** A card with what is known of one node now, in the place of the equation; it does not move the time. options: close, closed(i)
+ * whether its box stands for several, open, live() whether a kernel answers, around(n) asks it for another part of a long pass. */
 export function makeCard(S, options, on) {
-	const { nodes, steps, val } = S, el = h("div.mg-card", { role: "dialog", "aria-label": "One tensor", hidden: true, tabindex: -1, ...KEEP });
+	const { nodes, edges, steps, val } = S, inside = h("div");
+	const shut = button(on, options.close, "×", { class: "mg-close", "aria-label": "Close (Esc)" });
+	const el = h("div.mg-card", { role: "group", "aria-label": "One tensor", hidden: true }, shut, inside);
 	let who = null;
+	/** What a node is, in words, and the lines of the user's code that it stands in. */
+	function about(n) {
+		const kind = !n.rg ? n.cut ? `cut off by ${n.cut}` : "data: it needs no gradient" : n.leaf ? "a leaf: an input that needs a gradient" : `made by ${n.symbol || n.op}`;
+		const uses = [...new Set(edges.filter(([a]) => a === n.id).map(([, b]) => nodes[b].src).filter(Boolean))].slice(0, 2);
+		const line = n.src ? small(n.line && `${n.line}: `, h("code", n.src)) : uses.length ? small("used in ", uses.flatMap((use, i) => [i ? " and in " : "", h("code", use)])) : "";
+		return [small(kind), line];
+	}
 	function paint(st) {
 		if (who == null) return;
-		const n = nodes[who], grad = val(st.grad[who]), shut = button(on, options.close, "×", { class: "mg-close", "aria-label": "Close (Esc)" });
-		const saved = new Map();
+		const n = nodes[who], grad = val(st.grad[who]), saved = new Map();
 		for (const k of S.byNode[who]) for (const [, label, v] of steps[k].saved || []) if (val(v) != null) saved.set(label || "a number", val(v));
-		const kind = !n.rg ? n.cut ? `cut off by ${n.cut}` : "data: it needs no gradient" : n.leaf ? "a leaf" : `made by ${n.symbol || n.op}`;
-		const held = [...saved].slice(0, 4).map(([label, v]) => figure(v, label));
-		el.replaceChildren(shut, h("h4", n.expr && n.expr !== n.name ? `${n.name} = ${n.expr}` : n.name), small(kind, n.line && `, ${n.line}`),
-			n.src ? small(h("code", n.src)) : "", h("div.mg-figures", figure(S.isMade(st, who) ? val(n.val) : null, "value", { empty: S.isMade(st, who) ? "not saved" : "not yet" }),
-				n.rg ? figure(grad, st.stored[who] ? `${n.name}.grad` : "gradient so far", { empty: "none yet" }) : ""),
-			held.length ? small(h("b", "Saved for its rule")) : "", held.length ? h("div.mg-figures", held) : "");
-		if (options.closed(who)) el.append(button(on, options.open, "open the box"));
+		const held = [...saved].slice(0, 4).map(([label, v]) => figure(v, label, { small: "saved for its rule" }));
+		inside.replaceChildren(h("h4", n.expr && n.expr !== n.name ? `${n.name} = ${n.expr}` : n.name), ...about(n),
+			figures([figure(S.isMade(st, who) ? val(n.val) : null, "value", { empty: S.isMade(st, who) ? "not saved" : "not yet" }),
+				n.rg ? figure(grad, st.stored[who] ? `${n.name}.grad` : "gradient so far", { empty: "none yet" }) : "", ...held]));
+		if (options.closed(who)) inside.append(button(on, options.open, "open the box"));
 		const around = S.byNode[who].map((k) => steps[k].around).find(Boolean);
-		if (around && options.live()) el.append(small(steps[S.byNode[who][0]].note), button(on, () => options.around(around), "show them"));
+		if (around && options.live()) inside.append(small(steps[S.byNode[who][0]].note), button(on, () => options.around(around), "show them"));
 	}
 	return {
 		el, paint,
 		get who() { return who; },
 		show(i, st) {
 			who = i;
+			if (i != null && el.hidden) el.style.minHeight = el.parentElement.offsetHeight + "px";
 			el.hidden = i == null;
 			paint(st);
+			if (i != null) options.say([...inside.querySelectorAll("h4, .mg-small")].map((e) => e.textContent).join(", "));
 		},
 	};
 }

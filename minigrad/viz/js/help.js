@@ -8,8 +8,11 @@ export function legend(S) {
 	row("current", "current", "its gradient is complete: it sends a contribution to each of its inputs");
 	row("ready", "ready", "its gradient is complete: it will soon be current");
 	if (fan) row("waiting", "waiting: 1 of 2", "it was used twice, so two contributions come back; one has arrived");
-	row("local", "× -3", "local derivative: how much the result changes when this input changes");
-	row("sent", "6", "contribution: upstream gradient g × local derivative, sent back along the edge");
+	const edge = S.edges.findIndex((_, j) => S.moveOf[j] != null && S.sentText(j));
+	if (edge >= 0) {
+		row("local", S.localText(edge), `local derivative: how much ${S.name(S.edges[edge][1])} changes when ${S.name(S.edges[edge][0])} changes`);
+		row("sent", S.sentText(edge), "contribution: upstream gradient g × local derivative, sent back along the edge");
+	}
 	if (nodes.some((n) => !n.rg && !n.cut)) row("plain", "data", "plain data: it needs no gradient");
 	if (nodes.some((n) => n.cut)) row("cut", "✂", "the graph was cut here: nothing is sent further");
 	if (data.vals.some((v) => !scalar(v) && count(v) > 1)) row("scale", "", "blue: negative, white: 0, orange: positive; |2.1| is the norm");

@@ -1,72 +1,111 @@
-// The inputs of a function, to be changed: type a number or drag the slider, and the kernel computes everything anew.
+// The inputs of a function, to be changed: type a number or drag a slider, and everything is computed anew.
 
 import { KEEP, fmt, h } from "./tools.js";
 import { indexOf } from "./numbers.js";
 
+/** What a number may be while it is being typed. */
+const BEGUN = /^[-+]?\d*\.?\d*(e[-+]?\d*)?$/i;
+const numberOf = (text) => { const plain = text.trim().replace(",", ".").replace("−", "-"); return plain === "" ? NaN : Number(plain); };
+/** The slider's end: a power of ten that holds the number. */
+const reachOf = (x) => Math.max(Math.abs(x) && Math.abs(x) < 1 ? 1 : 10, 10 ** Math.ceil(Math.log10(Math.abs(x) || 1)));
+
 /** A strip of fields above the stepper; it stays while the graph below it is drawn anew, so that dragging goes on. */
 export function makeInputs(model, on, listen) {
-	const slider = h("input", { type: "range", "aria-label": "Change the number", ...KEEP });
-	const trouble = h("span.mg-trouble", { "aria-live": "polite" }), fields = [];
-	const el = h("div.mg-strip", { role: "group", "aria-label": "Inputs", hidden: true }, h("b", "Change an input"));
-	let chosen = null, waiting = false, next = null;
+	const inputs = model.get("inputs") || model.get("data").inputs || {}, names = Object.keys(inputs);
+	const trouble = h("span.mg-trouble", { "aria-live": "polite" });
+	const strip = h("div.mg-fields", h("b", "Change an input"));
+	const instead = h("span", `To try ${names.length > 1 ? "other numbers" : "another number"} for ${names.join(" and ")}, run the cell in the notebook again ` +
+		"(in one that was just opened, first the cells above it).");
+	const el = h("div.mg-strip", { role: "group", "aria-label": "Inputs", hidden: true }, strip, instead, trouble);
+	let waiting = false, next = null;
 
-	for (const [name, { s, d }] of Object.entries(model.get("inputs") || {})) {
+	for (const [name, { s, d }] of Object.entries(inputs)) {
 		const columns = s.at(-1) || 1, cells = h("span.mg-cells" + (d.length > 1 ? " many" : ""), { style: `grid-template-columns: repeat(${columns}, auto)` });
-		d.forEach((value, index) => {
-			const text = name + (s.length ? ` [${indexOf({ s }, [Math.floor(index / columns), index % columns])}]` : "");
-			const field = h("input", { type: "number", step: "any", value: fmt(+value.toPrecision(4)), "aria-label": text, ...KEEP });
-			const one = { name, index, field };
-			on(field, "focus", () => choose(one));
-			on(field, "input", () => { if (field.value !== "" && Number.isFinite(+field.value)) send(one); });
-			on(field, "keydown", (e) => e.stopPropagation());
-			fields.push(one);
-			cells.append(field);
-		});
-		el.append(h("span", h("code", `${name} =`), cells));
-	}
-	el.append(slider, trouble);
+		const slider = h("input", { type: "range", ...KEEP }), ends = [h("output"), h("output")], whose = d.length > 1 ? h("code") : "";
+		let chosen;
 
-	/** The slider acts on one number: the field that was used last. It reaches from it to either side. */
-	function choose(one) {
-		if (chosen === one) return;
-		chosen = one;
-		const value = +one.field.value, reach = Math.max(3, Math.ceil(Math.abs(value)) * 2);
-		Object.assign(slider, { min: -reach, max: reach, step: reach / 100 });
-		slider.value = value;
-		slider.ariaLabel = `Change ${one.field.ariaLabel}`;
-		for (const other of fields) other.field.classList.toggle("chosen", other === one);
+		/** The slider acts on one number of the input, and names it; its ends move only for a number beyond them. */
+		const choose = (one) => {
+			const reach = chosen === one ? Math.max(+slider.max, reachOf(one.value)) : reachOf(one.value);
+			chosen = one;
+			Object.assign(slider, { min: -reach, max: reach, step: reach / 100 });
+			slider.value = one.value;
+			slider.ariaLabel = `Change ${one.text}`;
+			if (whose) whose.textContent = one.text;
+			ends.forEach((end, i) => { end.textContent = fmt(i ? reach : -reach); });
+			for (const field of cells.children) field.classList.toggle("chosen", d.length > 1 && field === one.field);
+		};
+		const take = (one, value) => {
+			if (one.past.at(-1) !== one.value) one.past.push(one.value);
+			one.value = value;
+			trouble.textContent = "";
+			send({ name, index: one.index, value });
+		};
+		d.forEach((number, index) => {
+			const text = name + (s.length ? ` [${indexOf({ s }, [Math.floor(index / columns), index % columns])}]` : ""), value = +number.toPrecision(4);
+			const field = h("input", { type: "text", inputmode: "decimal", value: fmt(value), "aria-label": text, ...KEEP });
+			const one = { index, field, text, value, past: [] };
+			const put = (value) => { field.value = fmt(value); choose(one); };
+			on(field, "focus", () => choose(one));
+			on(field, "input", () => {
+				const typed = numberOf(field.value);
+				if (Number.isFinite(typed)) {
+					take(one, typed);
+					choose(one);
+				} else if (!BEGUN.test(field.value.trim().replace(",", ".").replace("−", "-"))) {
+					const said = field.value;
+					put(one.value);
+					trouble.textContent = `"${said}" is not a number, so ${text} stays ${fmt(one.value)}. Write a number such as -1.5.`;
+				}
+			});
+			on(field, "change", () => { if (!Number.isFinite(numberOf(field.value))) put(one.value); });  // left empty, or too large
+			on(field, "keydown", (e) => {
+				e.stopPropagation();
+				if (e.key.toLowerCase() !== "z" || !(e.ctrlKey || e.metaKey)) return;
+				e.preventDefault();
+				const back = one.past.pop();
+				if (back === undefined) return;
+				one.value = back;
+				put(back);
+				send({ name, index, value: back });
+			});
+			cells.append(field);
+			if (!index) choose(one);
+		});
+		on(slider, "input", () => {
+			const value = +(+slider.value).toPrecision(4);
+			chosen.field.value = fmt(value);
+			take(chosen, value);
+		});
+		on(slider, "keydown", (e) => e.stopPropagation());
+		strip.append(h("span.mg-input", h("code", `${name} =`), cells, h("span.mg-slide", whose, ends[0], slider, ends[1])));
 	}
-	on(slider, "input", () => {
-		chosen.field.value = fmt(+(+slider.value).toPrecision(4));
-		send(chosen);
-	});
-	on(slider, "keydown", (e) => e.stopPropagation());
 
 	/** One change at a time: while the kernel computes, only the latest waits. */
-	function send({ name, index, field }) {
-		const message = { name, index, value: +field.value };
+	function send(message) {
 		if (waiting) { next = message; return; }
 		waiting = true;
 		model.send(message);
 	}
 	const answered = () => {
 		waiting = false;
-		trouble.textContent = model.get("trouble")?.[1] || "";
+		const failed = model.get("trouble")?.[1];
+		if (failed) trouble.textContent = failed;
 		if (!next) return;
 		const message = next;
 		next = null;
-		waiting = true;
-		model.send(message);
+		send(message);
 	};
 	listen("change:data", answered);
 	listen("change:trouble", answered);
 
 	return {
 		el,
-		/** Shown only where a kernel answers. */
+		/** The fields where a kernel answers; elsewhere a sentence. */
 		show(live) {
-			el.hidden = !live || !fields.length;
-			if (!el.hidden && !chosen) choose(fields[0]);
+			el.hidden = !names.length;
+			strip.hidden = !live;
+			instead.hidden = live;
 		},
 	};
 }

@@ -18,12 +18,15 @@ export function render({ model, el, signal }) {
 	const place = h("div");
 	const strip = makeInputs(model, (target, name, fn) => target.addEventListener(name, fn, { signal }), (what, fn) => listen(model, signal, what, fn));
 	el.append(strip.el, place);
+	strip.el.addEventListener("click", (e) => { if (!e.target.closest("input")) place.querySelector(".mg").focus({ preventScroll: true }); }, { signal });
 	listen(model, signal, "change:data", () => {
+		const inside = place.contains(document.activeElement);
 		life.abort();
 		life = new AbortController();
 		place.replaceChildren();
 		if (!model.get("data").stay) model.set("step", model.get("data").at || 0);
 		draw({ model, el: place, signal: life.signal, strip });
+		if (inside) place.querySelector(".mg").focus({ preventScroll: true });
 	});
 	draw({ model, el: place, signal: life.signal, strip });
 }
@@ -36,9 +39,16 @@ function listen(model, signal, what, fn) {
 
 function draw({ model, el, signal, strip }) {
 	const data = model.get("data"), S = makeState(data), { frames } = S;
-	const on = (target, name, fn) => target.addEventListener(name, fn, { signal });
+	/** Whatever happens inside, the keyboard stays inside: what loses the focus, because it is drawn anew, hidden or switched off,
+	 * gives it to the whole. Only Esc takes it away. */
+	const keeping = (change) => {
+		const inside = box.contains(document.activeElement), result = change(), now = document.activeElement;
+		if (inside && !left && (!box.contains(now) || now.disabled || now.closest("[hidden]"))) box.focus({ preventScroll: true });
+		return result;
+	};
+	const on = (target, name, fn) => target.addEventListener(name, (e) => keeping(() => fn(e)), { signal });
 	const heading = data.title, voice = h("div.mg-live", { "aria-live": "polite" });
-	let said = "", painted = null;
+	let said = "", painted = null, left = false;
 
 	// ---- the parts
 	const say = (text) => { voice.textContent = said = text; };
@@ -48,7 +58,8 @@ function draw({ model, el, signal, strip }) {
 	const mute = (what) => predict.mute(what);
 	const graph = makeGraph(S, { mute, asks: predict.asks, select: (i) => { if (!predict.click(i)) select(i); } }, on);
 	const code = makeCode(S, (i) => select(i), on);
-	const card = makeCard(S, { close: () => select(null), live, closed: graph.closed, open: () => { select(null); press.fold(); }, around: (n) => { model.set("around", n); model.save_changes(); } }, on);
+	const card = makeCard(S, { close: () => select(null), live, closed: graph.closed, say, open: () => { select(null); press.fold(); },
+		around: (n) => { model.set("around", n); model.save_changes(); } }, on);
 	const panels = makePanels(S, { mute, turns: () => graph.turns }, on);
 	const more = h("div.mg-more", { hidden: true, tabindex: 0, role: "group", "aria-label": "Help or transcript", ...KEEP });
 	const press = {
@@ -65,9 +76,9 @@ function draw({ model, el, signal, strip }) {
 		S.firstBad >= 0 && ["bad", "First number not finite", "first nan"],
 		["html", "Download as a page", "download"]].filter(Boolean) }, on);
 	const pos = h("span.mg-pos");
-	const view = h("div.mg-view" + (code.el ? "" : " alone"), graph.el, code.el || "", card.el);
-	const stage = h("div.mg-stage", panels.math, panels.ledger, panels.queue, predict.el);
-	const box = h("div.mg", { role: "group", "aria-label": heading + ", stepper" }, h("div.mg-head", h("span.mg-title", heading), pos),
+	const view = h("div.mg-view" + (code.el ? "" : " alone"), graph.el, code.el || "");
+	const stage = h("div.mg-stage", card.el, predict.el, panels.math, panels.ledger, panels.queue);
+	const box = h("div.mg", { role: "group", tabindex: -1, ...KEEP, "aria-label": heading + ", stepper" }, h("div.mg-head", h("span.mg-title", heading), pos),
 		view, panels.words, bar.el, stage, more, voice);
 	el.append(box);
 
@@ -76,7 +87,8 @@ function draw({ model, el, signal, strip }) {
 		const phase = { look: "start", forward: "forward pass" }[frames[p].phase] || "backward pass";
 		return `${phase}, step ${p} of ${frames.length - 1}`;
 	}
-	function show(p, onward) {
+	function show(p, onward) { keeping(() => paint(p, onward)); }
+	function paint(p, onward) {
 		const st = S.stateAt(p);
 		pos.textContent = where(p);
 		box.dataset.step = p;
@@ -96,20 +108,19 @@ function draw({ model, el, signal, strip }) {
 	function sync(p) {
 		if (model.get("step") !== p) { model.set("step", p); model.save_changes(); }
 	}
+	/** Opens the card of a box, or closes it; the focus stays where the press was. */
 	function select(i) {
 		const again = i === card.who ? null : i;
 		card.show(again, S.stateAt(bar.at));
 		graph.mark(again);
 		code.mark(again);
-		const goal = again == null ? graph.el.querySelector("[data-node][tabindex='0']") : card.el.querySelector("button");
-		goal.focus({ preventScroll: true });
 	}
 
 	// ---- the reading place keeps its height: the largest of the steps that could need most
 	function settle() {
 		if (el.clientWidth < 40) return;
 		place();
-		const places = [[panels.words, 150], [panels.math, 290], [panels.ledger, 240], [panels.queue, 80]];
+		const places = [[panels.words, 150], [panels.math, S.steps.some((move) => move.check) ? 430 : 290], [panels.ledger, 240], [panels.queue, 80]];
 		for (const [e] of places) e.style.height = "";
 		let most;
 		const measure = () => {
@@ -157,7 +168,7 @@ function draw({ model, el, signal, strip }) {
 			if (f.phase === "look") { take("look", p, 1); return; }
 			const move = S.steps[f.k] || S.forward[f.i], ins = (move.parts || []).map(([, v]) => v);
 			const sizes = [...ins, ...["up", "raw", "local", "contrib", "after"].map((k) => move[k])].map((v) => rows(S.val(v)));
-			take(f.phase + f.name + move.how, p, Math.max(...sizes) + (move.note || "").length / 100 + (move.check ? 9 : 0));
+			take(f.phase + f.name + move.how, p, Math.max(...sizes) + (move.note || "").length / 100 + (move.check ? 9 + move.check.verdict.length / 100 : 0));
 			take("wide" + f.name, p, sizes.reduce((a, b) => a + b));
 			if (f.name === "collect") take("ledger", p, move.arrived?.[0] || 0);
 			if (p === frames.length - 1) take("last", p, 1);
@@ -183,6 +194,8 @@ function draw({ model, el, signal, strip }) {
 	}
 
 	// ---- keys and theme
+	on(box, "focusin", () => { left = false; });
+	on(box, "click", () => { if (!box.contains(document.activeElement)) box.focus({ preventScroll: true }); });
 	on(box, "keydown", (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey) return;
 		if (e.target.type === "text" && e.key !== "Escape") { e.stopPropagation(); return; }
@@ -194,6 +207,7 @@ function draw({ model, el, signal, strip }) {
 		if (card.who != null) { select(null); return; }
 		if (predict.asked) { predict.dismiss(); show(bar.at); return; }
 		if (!more.hidden) { more.hidden = true; return; }
+		left = true;
 		document.activeElement?.blur();
 		box.closest(".jp-Notebook")?.focus();
 	}

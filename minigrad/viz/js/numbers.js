@@ -92,6 +92,15 @@ export function figure(v, caption, o = {}) {
 	return h("figure", { "data-part": o.part }, h("div.mg-body", body), h("figcaption", below));
 }
 
+/** Figures and the signs between them in a row; the middles of all are on one line. */
+export function figures(parts, row = h("div.mg-figures")) {
+	const tall = (e) => +e.firstChild.firstChild.getAttribute("height") || 36;
+	row.replaceChildren(...parts.flat().filter(Boolean));
+	const most = Math.max(36, ...[...row.querySelectorAll("figure")].map(tall));
+	row.style.setProperty("--tall", most + "px");
+	return row;
+}
+
 export function strongest(v) {
 	if (v == null || scalar(v) || !v.d.length) return null;
 	const best = v.d.reduce((b, x, i) => (Math.abs(x) > Math.abs(v.d[b]) ? i : b), 0);

@@ -1,7 +1,7 @@
 // The reading place: the sentence, the equation with its numbers, the ledger.
 
 import { KEEP, at, bracket, brief, count, cutText, fmt, h, rowsIn, s, scalar, shapeOf, single, small } from "./tools.js";
-import { figure, indexOf, strongest, thumb } from "./numbers.js";
+import { figure, figures, indexOf, strongest, thumb } from "./numbers.js";
 import { legend } from "./help.js";
 
 const sign = (t) => h("span.mg-sign", t);
@@ -22,7 +22,7 @@ export function makePanels(S, options, on) {
 		const parts = [];
 		if (f.phase === "look") parts.push(legend(S));
 		else if (f.phase === "forward") made(st, parts);
-		else if (step.kind === "seed") parts.push(h("div.mg-figures", figure(val(step.up), `gradient of ${name(S.root)}`, { mark: "now" })));
+		else if (step.kind === "seed") parts.push(figures([figure(val(step.up), `gradient of ${name(S.root)}`, { mark: "now" })]));
 		else if (step.kind === "leaf") stored(step, parts);
 		else if (step.kind === "send") (f.name === "collect" ? collected : product)(st, parts);
 		math.replaceChildren(...parts);
@@ -31,31 +31,31 @@ export function makePanels(S, options, on) {
 	}
 
 	function made({ f }, parts) {
-		const n = nodes[f.node], move = S.forward[f.i], row = h("div.mg-figures");
-		if (!move.parts.length) row.append(figure(val(n.val), n.name, { mark: "now" }));
+		const n = nodes[f.node], move = S.forward[f.i], row = [];
+		if (!move.parts.length) row.push(figure(val(n.val), n.name, { mark: "now" }));
 		else {
 			const infix = move.parts.length === 2 && /^([-+*/@]|\*\*)$/.test(n.symbol);
-			if (!infix) row.append(sign(n.symbol || "ƒ"));
+			if (!infix) row.push(sign(n.symbol || "ƒ"));
 			move.parts.forEach(([label, v, number], i) => {
-				if (i) row.append(sign(infix ? { "*": "·" }[n.symbol] || n.symbol : ","));
-				row.append(number === undefined ? figure(val(v), label, { empty: "not saved" }) : figure(number, ""));
+				if (i) row.push(sign(infix ? { "*": "·" }[n.symbol] || n.symbol : ","));
+				row.push(number === undefined ? figure(val(v), label, { empty: "not saved" }) : figure(number, ""));
 			});
-			row.append(sign("="), figure(val(n.val), n.name, { mark: "now" }));
+			row.push(sign("="), figure(val(n.val), n.name, { mark: "now" }));
 		}
-		parts.push(row, h("p", h("code", move.line || "")));
+		parts.push(figures(row), h("p", h("code", move.line || "")));
 	}
 
 	function stored(step, parts) {
 		const label = `${name(step.node)}.grad`;
-		parts.push(h("div.mg-figures", step.before != null && [figure(val(step.before), `${label} before`), sign("+"),
-			figure(val(step.up), "gradient of this pass"), sign("=")], figure(val(step.after), label, { mark: "now" })));
+		parts.push(figures([step.before != null && [figure(val(step.before), `${label} before`), sign("+"),
+			figure(val(step.up), "gradient of this pass"), sign("=")], figure(val(step.after), label, { mark: "now" })]));
 	}
 
 	function collected({ step, f }, parts) {
 		const target = cutText(name(step.parent), 24), now = figure(val(step.contrib), `contribution from ${cutText(name(f.node), 20)}`);
 		const after = figure(val(step.after), `gradient of ${target}`, { small: `${step.arrived[0]} of ${step.arrived[1]} contributions`, mark: "now" });
 		const first = step.how === "slot" || step.before == null;
-		parts.push(h("div.mg-figures", first ? [now, sign("→"), after]
+		parts.push(figures(first ? [now, sign("→"), after]
 			: [figure(val(step.before), "accumulated before"), sign("+"), now, sign(step.lost ? "≠" : "="), after]));
 	}
 
@@ -89,7 +89,7 @@ export function makePanels(S, options, on) {
 			add(val(step.contrib), mine, { small: `sum over axis ${step.axes.join(", ")}`, hollow: !sum, mark: now("sum"), part: "sum" });
 		}
 		const light = (where) => {
-			row.replaceChildren(...made.map((m) => (typeof m === "string" ? sign(m) : figure(m[0], m[1], { ...m[2], ...(where && lit(step, m[2].part, where)) }))));
+			figures(made.map((m) => (typeof m === "string" ? sign(m) : figure(m[0], m[1], { ...m[2], ...(where && lit(step, m[2].part, where)) }))), row);
 			code.textContent = where && step.how !== "spread" ? cellText(step, where, sum && summed) : rule ? numbersOf(step, answer) : "";
 		};
 		const marked = answer && !scalar(raw) ? cell || strongest(raw) : null;
@@ -163,7 +163,7 @@ export function makePanels(S, options, on) {
 		const c = step.check, fine = c.verdict === "agrees";
 		const rows = [["yours", c.yours], ["reference", step.contrib], ["numeric", c.numeric]].filter(([, v]) => v != null);
 		return h("div", { class: "mg-check" + (fine ? " fine" : "") }, h("b", fine ? "Your rule agrees here." : "Yours differs here. "),
-			fine ? "" : c.verdict, c.yours != null && h("div.mg-figures", rows.map(([label, v]) => figure(val(v), label))));
+			fine ? "" : c.verdict, c.yours != null && figures(rows.map(([label, v]) => figure(val(v), label))));
 	}
 
 	/** The next cell of the contribution, by the keyboard. */
@@ -194,7 +194,7 @@ export function makePanels(S, options, on) {
 			row(list.some((j) => steps[j].lost) ? "≠ what is stored" : got < expected ? "sum so far" : got > expected ? "sum, too large" : "sum, complete", val(steps[last].after), "sum");
 		if (n.hook != null && got >= expected) row("a hook makes it", val(n.hook), "sum");
 		if (n.leaf && n.old != null) row(h("span.mg-old", `${n.name}.grad before, never cleared`), val(n.old));
-		if (st.stored[who]) row(`${cutText(n.name, 22)}.grad`, val(st.grad[who]), "sum" + (step.node === who ? " now" : ""), n.old == null ? `(was ${n.empty || "None"})` : "");
+		if (st.stored[who]) row(`${cutText(n.name, 22)}.grad`, val(st.grad[who]), "sum" + (step.node === who ? " now" : ""), n.old == null ? ` (was ${n.empty || "None"})` : "");
 		const arrived = who === S.root ? "" : got > expected ? `${got} of ${total} arrived, some twice` : `${got} of ${total} arrived`;
 		ledger.replaceChildren(h("h4", title, arrived && h("span", arrived)), h("table", h("tbody", rows)));
 	}

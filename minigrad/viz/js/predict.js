@@ -30,8 +30,9 @@ export function makePredict(S, options, on) {
 			});
 			choices.append(field, button(on, () => give(field.value), "answer"));
 		}
-		choices.append(button(on, () => { asked.hinted = true; says.textContent = asked.hint; }, "hint", { class: "aside" }), button(on, skip, "skip", { class: "aside" }));
+		choices.append(button(on, () => { asked.hinted = true; says.textContent = asked.hint; }, "hint", { class: "aside" }), button(on, skip, "show the answer", { class: "aside" }));
 		el.replaceChildren(h("p", h("b", asked.ask)), choices, says);
+		el.style.minHeight = el.parentElement.offsetHeight + "px";
 		el.hidden = false;
 		options.paint();
 		options.say(asked.ask);
@@ -51,22 +52,28 @@ export function makePredict(S, options, on) {
 		}
 		const right = asked.options ? number === asked.answer : Math.abs(number - asked.answer) <= asked.tol;
 		const { at, type, options: choices, hinted } = asked;
-		answers.push({ at, step: frames[at].k, type, given: choices ? choices[number] : number, right, hinted });
-		if (asked.options) el.querySelector(".options").children[number].ariaPressed = "true";
-		model.set("answers", [...answers]);
-		model.save_changes();
-		const why = asked.options ? asked.why[number]
+		if (!asked.tried) {  // the first try is the prediction
+			answers.push({ at, step: frames[at].k, type, given: choices ? choices[number] : number, right, hinted });
+			model.set("answers", [...answers]);
+			model.save_changes();
+		}
+		asked.tried = true;
+		if (choices) el.querySelector(".options").children[number].ariaPressed = "true";
+		if (right) { finish("Right."); return; }
+		const why = choices ? asked.why[number]
 			: asked.wrong.find(([v]) => Math.abs(v - number) <= asked.tol)?.[1] || "None of the usual mistakes gives this number.";
-		finish(right ? "Right." : `Not ${asked.options ? "this" : fmt(number)}. ${why || ""}`, right);
+		const said = [`Not ${choices ? "this" : fmt(number)}. ${why || ""}`, "Try again, or show the answer."];
+		el.querySelector(".says").replaceChildren(h("p.wrong", said[0]), h("p", said[1]));
+		options.say(said.join(" "));
 	}
-	function skip() { if (asked && !asked.done) finish("", null); }
-	function finish(text, right) {
+	function skip() { if (asked && !asked.done) finish(""); }
+	function finish(text) {
 		asked.done = true;
 		answered.add(asked.at);
 		options.paint();
 		const target = asked.at, b = button(on, () => options.go(target), "go on", { title: "Enter" });
-		el.querySelector(".says").replaceChildren(h("p", { class: right === null ? "" : right ? "right" : "wrong" }, text), h("p", asked.reveal),
-			h("p", b, h("span.mg-small", ` right so far: ${answers.filter((a) => a.right).length} of ${answers.length}`)));
+		el.querySelector(".says").replaceChildren(h("p.right", text), h("p", asked.reveal),
+			h("p", b, h("span.mg-small", ` right at the first try: ${answers.filter((a) => a.right).length} of ${answers.length}`)));
 		for (const e of el.querySelectorAll(".options > *")) e.disabled = true;
 		b.focus({ preventScroll: true });
 	}
@@ -100,6 +107,16 @@ export function makePredict(S, options, on) {
 			if (asked?.type !== "next" || asked.done || !asked.ids.includes(i)) return false;
 			give(asked.ids.indexOf(i));
 			return true;
+		},
+		/** The key for one step on while a question is open: it goes on after an answer, and says before that what it waits for. */
+		press() {
+			if (asked.done) options.go(asked.at);
+			else {
+				const text = "The walk goes on when this question is answered. Esc closes it.";
+				el.querySelector(".says").replaceChildren(h("p", text));
+				options.say(text);
+			}
+			return asked === null;
 		},
 		key(key) {
 			if (!asked) return false;

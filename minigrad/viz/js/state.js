@@ -13,7 +13,9 @@ export function makeState(data) {
 	const forward = data.forward || [];
 
 	// ---- the time line: one frame for each press of a key
-	const frames = [{ phase: "look", node: root, text: data.look, k: -1 }];
+	const touch = matchMedia("(hover: none) and (pointer: coarse)").matches;
+	const look = touch ? data.look.replace(/Click here and press →/, "Tap the button to the right of Play") : data.look;
+	const frames = [{ phase: "look", node: root, text: look, k: -1 }];
 	forward.forEach((move, i) => frames.push({ phase: "forward", node: move.node, text: move.text, k: -1, i }));
 	steps.forEach((step, k) => step.text.forEach((text, beat) =>
 		frames.push({ phase: step.kind === "seed" ? "seed" : "backward", node: step.node, text, k, beat, name: step.beats[beat] })));

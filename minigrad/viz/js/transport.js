@@ -53,7 +53,7 @@ export function makeTransport(S, options, on) {
 	/** One frame or one node further; a question or a wrong rule may hold the walk. True if it moved. */
 	function move(by, nodes = byNodes) {
 		const { predict } = options;
-		if (predict.asked && by > 0) return false;
+		if (predict.asked && by > 0) return predict.press();
 		let to = !nodes ? p + by : by > 0 ? nextNode() : previousNode();
 		if (by > 0) {
 			const stop = predict.next(p, to);
@@ -129,7 +129,7 @@ export function makeTransport(S, options, on) {
 			const step = (d) => all[(roving + d + all.length) % all.length].focus();
 			keys.ArrowDown = () => step(1);
 			keys.ArrowUp = () => step(-1);
-		} else if (inGraph) {
+		} else if (inGraph || target.classList.contains("mg")) {
 			keys.ArrowDown = () => graph.rove(1);
 			keys.ArrowUp = () => graph.rove(-1);
 		}
