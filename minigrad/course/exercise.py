@@ -46,9 +46,9 @@ KINDS = ("function", "program", "value", "choice", "ordering", "prediction")
 WRITTEN = KINDS[2:]
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()  # "ask the oracle"
 
-# What class grading can take away: the whole engine; the steps of optimisers; cross-entropy; the rules of operations that
-# are not linear, so that a rule written by hand cannot leave its work to the engine.
-WITHOUT = ("engine", "optimizers", "cross-entropy", "derivatives")
+# What class grading can take away: the whole engine; the steps of optimisers; cross-entropy; gradcheck and its kin; the rules
+# of operations that are not linear, so that a rule written by hand cannot leave its work to the engine.
+WITHOUT = ("engine", "optimizers", "cross-entropy", "gradcheck", "derivatives")
 
 EDITION = 2  # in the first one the lessons from 10 on, and so their exercises, had other numbers
 

@@ -47,7 +47,7 @@ class Plain(ast.NodeTransformer):
             return ast.BinOp(node.args[0], ast.Add() if name == "plus" else ast.Mult(), node.args[1])
         if name == "by_rules_alone":
             return ast.Call(ast.Attribute(node.args[0], "backward", ast.Load()), node.args[1:], [])
-        return node.args[0] if name == "faulty_line" else node
+        return node
 
 
 @functools.lru_cache(maxsize=64)

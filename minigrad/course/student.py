@@ -63,7 +63,7 @@ class Local:
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         sent_args, sent_kwargs = travelled([list(args), kwargs])
-        return travelled(self.server.call(name, *sent_args, **sent_kwargs))
+        return returned((*args, *kwargs.values()), travelled(self.server.call(name, *sent_args, **sent_kwargs)))
 
     def run(self, code: str, data: dict[str, Any], prelude: str = "", outside: Outside | None = None) -> Any:
         self.server.outside = lambda asked: travelled(answered(outside, travelled(asked)))
@@ -127,7 +127,10 @@ class Remote:
         return self.ask("value", name)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        return self.ask("call", name, *args, **kwargs)
+        try:
+            return returned((*args, *kwargs.values()), self.ask("call", name, *args, **kwargs))
+        except wire.WireError as error:
+            return self.lost(error)
 
     def run(self, code: str, data: dict[str, Any], prelude: str = "", outside: Outside | None = None) -> Any:
         self.outside, self.asked, self.spent = outside, 0, 0.0
@@ -204,6 +207,20 @@ class Remote:
         """The worker counts as gone from now on."""
         self.dead = self.cause(error) if self.cause else guess(error)
         return self.dead
+
+
+def returned(sent: tuple[Any, ...], reply: Any) -> Any:
+    """The value of a call, compared with what was sent: a Failure of kind `changed` names the inputs that came back other
+    than they went. WireError if it is no reply to a call."""
+    if isinstance(reply, Failure):
+        return reply
+    if type(reply) is not list or [type(part) for part in reply[1:]] != [list, list]:
+        raise wire.WireError("a reply that is no result of a call")
+    value, labels, back = reply
+    if len(back) != len(sent) or len(labels) != len(sent) or not all(type(l) is str and len(l) <= 200 for l in labels):
+        raise wire.WireError("a reply that does not give the inputs back")
+    changed = [label for label, old, now in zip(labels, sent, back, strict=True) if wire.pack(travelled(old)) != wire.pack(now)]
+    return Failure("changed", message=", ".join(changed), value=value) if changed else value
 
 
 STATES = ("missing", "blank", "hole", "there")

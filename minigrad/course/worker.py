@@ -101,21 +101,17 @@ class Server:
         return self.guarded(lambda: self.resolve(name))
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """Call a function of the student. A Failure of kind `changed` carries the value and names changed
-        inputs."""
+        """Call a function of the student: its value, what it calls its parameters, and what has become of the inputs (None
+        for one that cannot go back). Whether they were changed is found out where they came from."""
         try:
             function = self.resolve(name)
         except LookupError:
             return Failure("missing", message=name)
-        before = [wire.pack(a) for a in (*args, *kwargs.values())]
         outcome = self.guarded(lambda: function(*args, **kwargs))
         if isinstance(outcome, Failure):
             return outcome
         labels = [*parameter_names(function, len(args)), *kwargs]
-        changed = [
-            label for label, old, now in zip(labels, before, (*args, *kwargs.values())) if old != packed(now)
-        ]
-        return Failure("changed", message=", ".join(changed), value=outcome) if changed else outcome
+        return [outcome, labels, [given if packed(given) else None for given in (*args, *kwargs.values())]]
 
     def run(self, code: str, data: dict[str, Any], prelude: str = "") -> Any:
         """Run a short program that sees the student's names and `data`; the value of its last line.

@@ -219,7 +219,7 @@ def test_a_download_from_canvas_goes_back_to_canvas(tmp_path: Path, level: str) 
     runs.grade(tmp_path / "in", out=tmp_path / "out", executor=one_thread(), plan=Plan(feedback="canvas"))
     back = {path.stem: zipfile.ZipFile(path).namelist() for path in (tmp_path / "out" / "hand_back").iterdir()}
     # Canvas reads the person's number and the file's, the first two that stand between underscores.
-    assert back == {"mine_alone": ["mine_alone.html"], "canvas-05_vectors": [
+    assert back == {"student-mine_alone": ["mine_alone.html"], "canvas-05_vectors": [
         "adalovelace_4711_90002_05_vectors-1.html", "boolegeorge_LATE_12_90003_05_vectors.html",
         "cy_13_90004_.._.._y.html"]}  # fmt: skip
     fixed = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from minigrad.course.grading import LEVELS, confine, package, sandbox, zygote
 from minigrad.course.wire import Failure
-from tests.grading.classroom import BOUNDARIES, grade, grader, notebook
+from tests.grading.classroom import BOUNDARIES, LESSON, grade, grader, notebook
 
 
 def worker(level: str, **limits: Any) -> sandbox.Worker:
@@ -182,3 +187,56 @@ def test_reachable_looks_at_every_folder(tmp_path: Any) -> None:
     (tmp_path / "closed").chmod(0o700)
     assert not zygote.reachable(str(inner))
     assert zygote.reachable("/usr")
+
+
+ASKS_AROUND = """
+import ctypes, os, socket
+libc = ctypes.CDLL(None, use_errno=True)
+here, there = socket.socketpair()
+page = ctypes.cast(libc.getpid, ctypes.c_void_p).value & ~3
+def refused(action):
+    try:
+        return action() in (-1, None)
+    except OSError:
+        return True
+answer = [
+    *(refused(lambda option=option: here.getsockopt(socket.SOL_SOCKET, option, 12)) for option in (17, 59, 31, 77)),
+    *(refused(lambda ask=ask: ask(OTHER)) for ask in (os.getsid, os.getpgid, os.sched_getaffinity)),
+    *(libc.syscall(202, ctypes.c_void_p(page), op, 1, None, None, 0) == -1 for op in (1, 3, 5, 10)),
+    [libc.getauxval(entry) for entry in (11, 12, 13, 14)] == [65534] * 4,
+    os.getsid(0) > 0 or True, len(os.sched_getaffinity(0)) > 0, here.getsockopt(socket.SOL_SOCKET, socket.SO_TYPE) == 1,
+]
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="optional: the number of futex")
+@pytest.mark.parametrize("level", BOUNDARIES)
+def test_the_system_says_nothing_of_users_and_processes_and_carries_no_message(level: str) -> None:
+    """SO_PEERCRED and its kin, getauxval, process ids of others; a futex shared with another hand-in cannot be woken."""
+    asks = ASKS_AROUND.replace("OTHER", str(os.getpid()))
+    got = grader(level).grade(notebook(asks), LESSON, b"seed")["verdicts"][2]["got"]
+    assert got == str([True] * 15), got
+
+
+def test_a_full_folder_for_temporary_files_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def full(*args: Any, **options: Any) -> Any:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tempfile, "mkdtemp", full)
+        sandbox.problems.cache_clear()
+        assert "make room there, or name another folder in TMPDIR" in sandbox.problems("landlock")[0]
+    sandbox.problems.cache_clear()
+
+
+def test_what_a_stopped_self_test_leaves_is_taken_away_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folder is open to everybody, and carries the number of its process as the sandboxes do."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    program = (
+        "import os, sys, tempfile\nfrom minigrad.course.grading import escape\ntempfile.tempdir = sys.argv[1]\n"
+        "class Stopped:\n    def worker(self, **options):\n        os.kill(os.getpid(), 9)\nlist(escape.attempt(Stopped()))"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=Path(__file__).parents[2])
+    assert len(list(tmp_path.iterdir())) == 1
+    package.tidy_up()
+    assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import sqlite3
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, TextIO
@@ -88,6 +90,9 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 1
+    except sqlite3.OperationalError as error:
+        bar.end()
+        raise OSError(f"{error}: make room in {tempfile.gettempdir()}, or name another folder in TMPDIR") from error
     except KeyboardInterrupt:
         bar.end()
         print("Stopped. What was graded is kept: the same command goes on from here.", file=sys.stderr)

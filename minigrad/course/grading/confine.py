@@ -63,6 +63,25 @@ def leave_root(uid: int) -> None:
         raise PermissionError("still root after setresuid")
 
 
+def forget_ids() -> None:
+    """Overwrite who we are in the table that the system gives a program at its start, which `getauxval` reads."""
+    try:
+        words = ctypes.cast(ctypes.c_void_p.in_dll(_libc, "__libc_stack_end"), ctypes.POINTER(ctypes.c_ulong))
+    except ValueError:  # another C library than glibc, which keeps no such place
+        return
+    at = 2 + words[0]  # the arguments, then the environment, each with a 0 at its end
+    while words[at]:
+        at += 1
+    at += 1
+    while words[at]:
+        if words[at] in _IDS:
+            words[at + 1] = _NOBODY
+        at += 2
+
+
+_IDS, _NOBODY = (11, 12, 13, 14), 65534  # user, effective user, group, effective group
+
+
 def drop_capabilities() -> None:
     """Give up the powers that the first process of a user namespace is born with."""
     header, none = struct.pack("=Ii", 0x20080522, 0), bytes(24)
@@ -191,38 +210,34 @@ _CALLS = {
     "x86_64": (
         0xC000003E,
         "0 1 3 4 5 6 8 9 10 11 12 13 14 15 17 19 20 21 22 23 24 25 28 32 33 35 36 37 38 39 7 60 61 79 95 96 97"
-        " 98 99 100 110 111 121 124 131 137 138 158 186 201 202 204 213 217 218 219 228 229 230 231 232 233 2"
-        " 257 262 269 270 271 273 274 281 290 291 292 293 318 324 332 334 439 44 45 48 51 54 55 80 81",
+        " 98 99 100 110 111 131 137 138 158 186 201 213 217 218 219 228 229 230 231 232 233 2"
+        " 257 262 269 270 271 273 274 281 290 291 292 293 318 324 332 334 439 44 45 48 51 54 80 81",
     ),
     "aarch64": (
         0xC00000B7,
         "63 64 57 80 79 62 222 226 215 216 214 134 135 139 132 67 65 66 48 439 59 72 73 124 233 23 24 101 115"
-        " 172 178 173 93 94 98 99 100 293 278 56 61 17 163 179 153 165 113 114 169 123 103 102 96 283 20 21 22"
-        " 19 128 291 43 44 155 156 166 206 207 210 209 208 204 260 49 50",
+        " 172 178 173 93 94 99 100 293 278 56 61 17 163 179 153 165 113 114 169 103 102 96 283 20 21 22"
+        " 19 128 291 43 44 166 206 207 210 208 204 260 49 50",
     ),
 }
-_ASKED = {  # clone, clone3, prlimit64, ioctl, fcntl, socketpair: allowed for some arguments only
-    "x86_64": (56, 435, 302, 16, 72, 53),
-    "aarch64": (220, 435, 261, 29, 25, 199),
+_ASKED = {  # clone, clone3, prlimit64, getpgid, getsid, sched_getaffinity, socketpair, ioctl, fcntl, getsockopt, futex
+    "x86_64": (56, 435, (302, 121, 124, 204), 53, 16, 72, 55, 202),  # allowed for some arguments only
+    "aarch64": (220, 435, (261, 155, 156, 123), 199, 29, 25, 209, 98),
 }
 _ALLOW, _NO, _MISSING, _KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000  # EPERM, ENOSYS
 _LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
 _FCNTL = (0, 1, 2, 3, 4, 1030)  # duplicate, get and set flags: nothing that names another process
-_IOCTL = (
-    0x5401,
-    0x5413,
-    0x541B,
-    0x5421,
-    0x5450,
-    0x5451,
-)  # is it a terminal, how much is waiting, close on exec
+_IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # is it a terminal, how much is waiting, close on exec
+_SOCKOPT = (3, 4, 7, 8, 38, 39)  # type, error, buffers, protocol, family: nothing that says who is at the other end
+_PRIVATE = 128  # a futex of this process alone
+_WAIT = (0, 9, 256, 265)  # the end of a thread is waited for by a shared one; with nobody who may wake it, it tells nothing
 
 
 def _program(machine: str) -> bytes:
     if machine not in _CALLS:
         raise OSError(f"no list of system calls for {machine}")
     architecture, numbers = _CALLS[machine]
-    clone, clone3, limit, control, descriptor, pair = _ASKED[machine]
+    clone, clone3, of_a_process, pair, control, descriptor, option, futex = _ASKED[machine]
     lines: list[tuple[int, int, int, int]] = [
         (_LOAD, 0, 0, 4),
         (_EQUAL, 1, 0, architecture),
@@ -238,14 +253,16 @@ def _program(machine: str) -> bytes:
     # A thread, not a process.
     lines += [(_EQUAL, 0, 4, clone), (_LOAD, 0, 0, 16), (_ANY_BIT, 0, 1, CLONE_THREAD)]
     lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NO)]
-    # Limits of this process, not of another.
-    lines += [(_EQUAL, 0, 4, limit), (_LOAD, 0, 0, 16), (_EQUAL, 0, 1, 0)]
-    lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NO)]
+    # Of this process, not of another, which would tell that it is there.
+    for call in of_a_process:
+        lines += [(_EQUAL, 0, 4, call), (_LOAD, 0, 0, 16), (_EQUAL, 0, 1, 0)]
+        lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NO)]
     # A pair of sockets connected to each other (event loops wake up with one), no other family.
     lines += [(_EQUAL, 0, 4, pair), (_LOAD, 0, 0, 16), (_EQUAL, 0, 1, 1)]
     lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NO)]
-    for call, allowed in ((control, _IOCTL), (descriptor, _FCNTL)):
-        lines += [(_EQUAL, 0, 2 + 2 * len(allowed), call), (_LOAD, 0, 0, 24)]
+    for call, allowed, place in ((control, _IOCTL, 24), (descriptor, _FCNTL, 24), (option, _SOCKOPT, 32), (futex, _WAIT, 24)):
+        private = [(_ANY_BIT, 0, 1, _PRIVATE), (_RETURN, 0, 0, _ALLOW)] if call == futex else []
+        lines += [(_EQUAL, 0, 2 + 2 * len(allowed) + len(private), call), (_LOAD, 0, 0, place), *private]
         for value in allowed:
             lines += [(_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
         lines += [(_RETURN, 0, 0, _NO)]

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from minigrad.course.grading import package
+
 
 class Sandbox(Protocol):
     """What is tried here: sandbox.py has it."""
@@ -43,6 +45,12 @@ def fork():
         os._exit(0)
     return True
 
+def told(libc):
+    here, there = socket.socketpair()
+    peer = attempt(lambda: here.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    libc.getauxval.restype = ctypes.c_ulong
+    return peer or any(libc.getauxval(entry) != 65534 for entry in (11, 12, 13, 14))
+
 def network():
     s = socket.socket()
     s.bind(("127.0.0.1", 0))
@@ -65,7 +73,8 @@ def attempts(secret, folder, grader):
         "open a local socket": attempt(lambda: socket.socket(socket.AF_UNIX)),
         "signal the grader": attempt(lambda: os.kill(grader, 0)),
         "signal the parent": attempt(lambda: os.kill(os.getppid(), 0)),
-        "tell who they are": attempt(lambda: os.getuid() >= 0) or attempt(lambda: bool(os.getgroups())),
+        "tell who they are": attempt(lambda: os.getuid() >= 0) or attempt(lambda: bool(os.getgroups())) or told(libc),
+        "tell who runs": any(attempt(lambda: ask(grader) >= 0) for ask in (os.getsid, os.getpgid)),
         "become root": attempt(lambda: os.setuid(0)),
         "new namespace": libc.unshare(0x10000000) == 0,
         "trace a process": libc.ptrace(16, os.getppid(), 0, 0) == 0,
@@ -98,7 +107,7 @@ def is_root(pid: int) -> bool:
 
 def attempt(sandbox: Sandbox) -> Iterator[str]:
     """What is wrong with this sandbox, one sentence each; nothing if it holds."""
-    with tempfile.TemporaryDirectory(prefix="minigrad-escape-") as name:
+    with tempfile.TemporaryDirectory(prefix=f"{package.PREFIX}{os.getpid()}-") as name:
         folder = Path(name)
         folder.chmod(0o777)
         secret = folder / "secret.txt"

@@ -81,7 +81,7 @@ class Grader:
             try:
                 site = package.build(self._home() / ("-".join(sorted(without)) or "whole"), without)
             except OSError as error:
-                raise Unavailable(f"the sandbox package could not be written: {error}") from error
+                raise Unavailable(f"the sandbox package could not be written: {package.no_room(error)}") from error
             self._sandboxes[without] = Sandbox(self.level, site, with_engine="engine" not in without)
         return self._sandboxes[without]
 

@@ -353,8 +353,8 @@ def hand_back(folder: Path, everybody: Class) -> None:
             inside = f"{path.removesuffix('.ipynb')}.html"
         elif layout == "moodle" and reader.moodle_folder(path):
             inside = f"{reader.moodle_folder(path)}/{inside}"
-        else:
-            one = reader.tame(student)
+        else:  # no folder of a student can be called like the zip of a class
+            one = reader.tame(student) if layout == "zips" else f"student-{reader.tame(student)}"
         inside = re.sub(r'[\\:*?"<>|\x00-\x1f]', "_", inside)  # to some systems a backslash is a folder
         info = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))
         with zipfile.ZipFile(target / f"{one}.zip", "a", zipfile.ZIP_DEFLATED) as file:

@@ -41,6 +41,7 @@ from minigrad.course.grading.plan import Plan
 from minigrad.course.grading.sandbox import Unavailable
 
 STUDENT_SECONDS = 300.0  # for all notebooks of one student together
+_MOST_AGAIN = 200  # notebooks that are tried once more at the end of a run
 _PATIENCE = 3  # times that a job may take a process of the pool with it
 _MOST_STRAYS = 10  # files of one student that were left aside and are named
 Progress = Callable[[Count], None]
@@ -440,6 +441,7 @@ class Pool:
         """Each job with its result, in the order in which they end."""
         in_the_air: dict[futures.Future[Any], dict[str, Any]] = {}
         tries: dict[str, int] = {}
+        later: list[dict[str, Any]] = []  # what was lost or not graded through no fault of its own: once more, at the end
         more = True
         while more or in_the_air:
             while more and len(in_the_air) < 4 * self.jobs:
@@ -453,6 +455,12 @@ class Pool:
             for future in ended:
                 job = in_the_air.pop(future)
                 error = future.exception()
+                lost = error is not None or not (future.result()["graded"] or job["submission"].unread)
+                if lost and not self.given and not job.get("again") and len(later) < _MOST_AGAIN:
+                    patient = isinstance(error, futures.BrokenExecutor) and tries.get(job["key"], 0) + 1 < _PATIENCE
+                    if not patient:
+                        later.append(job | {"again": True})
+                        continue
                 if error is None:
                     yield job, future.result()
                     continue
@@ -461,6 +469,8 @@ class Pool:
                     again.append(job)
                 else:
                     yield job, not_graded(job["lesson"], f"{type(error).__name__}: {error}")
+            if not more and not again and not in_the_air and later:
+                again = [later.pop(0)]  # by itself: it may be the one that takes a process with it
             for job in again:
                 in_the_air[self._submit(job)] = job
 

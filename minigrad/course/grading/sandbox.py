@@ -337,6 +337,7 @@ def unmapped_user() -> int:
 
 @contextlib.contextmanager
 def _site() -> Iterator[Path]:
+    package.tidy_up()
     site = Path(tempfile.mkdtemp(prefix=f"{package.PREFIX}{os.getpid()}-"))
     try:
         yield package.build(site, frozenset({"engine"}))
@@ -354,8 +355,10 @@ def problems(level: str) -> tuple[str, ...]:
     try:
         with _site() as site, Sandbox(level, site) as sandbox:
             return tuple(escape.attempt(sandbox))
-    except (Unavailable, OSError) as error:
+    except Unavailable as error:
         return (str(error),)
+    except OSError as error:
+        return (package.no_room(error),)
 
 
 def choose(wanted: str = "auto", *, trust_students: bool = False) -> str:

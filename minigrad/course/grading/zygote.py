@@ -68,6 +68,7 @@ def main(descriptor: int) -> None:
         return
     if settings["level"] != "process":
         neutral()
+        confine.forget_ids()
     gc.collect()
     gc.freeze()
     send(control, {"ready": True})

@@ -14,7 +14,7 @@ import numpy as np
 
 import minigrad as torch
 
-from ..exercise import Exercise, Lesson, Probe, Wrong, numbers, prediction, program, run
+from ..exercise import Exercise, Lesson, Outside, Probe, Wrong, numbers, prediction, program, run
 
 ENGINE = "import minigrad as torch"
 
@@ -37,10 +37,12 @@ STATES = {
     "gradient_state(y)": "arrived",
 }  # fmt: skip
 
-KINDS = (
-    "known = torch.tensor(p)\nleaf = torch.tensor(p, requires_grad=True)\ny = leaf * q\n"
-    "[gradient_state((known, leaf, y)[kind]) for kind in kinds]"
-)
+WAYS = {  # of which a program is drawn that nobody has seen
+    "{} = torch.tensor(p)": "not required", "{} = (torch.tensor(p, requires_grad=True) * q).detach()": "not required",
+    "{0} = torch.tensor(p, requires_grad=True)\n{0}.grad = None": "nothing arrived",
+    "{} = torch.tensor(p, requires_grad=True)": "nothing arrived", "{} = torch.tensor(p, requires_grad=True) * q": "not a leaf",
+    "{0} = torch.tensor(p, requires_grad=True)\n({0} * q).backward()": "arrived",
+}
 ONLY_ASKS = (
     "x = torch.tensor(p, requires_grad=True)\ny = x * q\ngradient_state(y)\n(y * y).backward()\ngradient_state(y)"
 )
@@ -53,9 +55,11 @@ def probes_4_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ONLY_ASKS, p=2.5, q=-1.5).expect("not a leaf").on(
         "Your function changes the tensor: after the call, y stores its gradient. Which line of yours does more than ask?"
     )
-    kinds = rng.integers(3, size=8).tolist()  # the answer differs from student to student: no table holds it
-    states = ("not required", "nothing arrived", "not a leaf")
-    yield run(KINDS, p=2.5, q=-1.5, kinds=kinds).expect([states[kind] for kind in kinds])
+    names, ways = [str(name) for name in rng.permutation(list("abcdefgh"))], list(WAYS)
+    made = {name: ways[way] for name, way in zip(names, [*rng.permutation(6).tolist(), *rng.integers(6, size=2).tolist()])}
+    asked = sorted(made)
+    code = "\n".join([*(way.format(name) for name, way in made.items()), f"[gradient_state(t) for t in ({', '.join(asked)})]"])
+    yield run(code, p=2.5, q=-1.5).expect([WAYS[made[name]] for name in asked])
 
 
 def held(t: Any) -> bool:
@@ -653,11 +657,37 @@ NEEDS = {
     "lambda y: y * 5": False, "lambda y: y**2 + y": True, "lambda y: (y + 2).exp()": False, "torch.cos": True,
     "lambda y: 4 - y": False,
 }  # fmt: skip
+# Functions without a text: what they do next, they hear from outside when they are called.
+UNREAD = ENGINE + """
+class Unread:
+    def __init__(self, place):
+        self.place = place
+
+    def __call__(self, y):
+        z = y
+        for name, number in outside("steps", self.place):
+            z = {"add": lambda: z + number, "mul": lambda: z * number, "square": lambda: z * z, "from": lambda: number - z,
+                 "exp": lambda: torch.exp(z), "tanh": lambda: torch.tanh(z), "sin": lambda: torch.sin(z),
+                 "cos": lambda: torch.cos(z), "again": lambda: z * y}[name]()
+        return z
+"""
 MIXED = {  # in another order, with other numbers, for each student
-    "{a} * y + {b}": False, "torch.exp({a} * y)": False, "torch.tanh(y + {a}) * {b}": False, "{b} - y": False,
-    "torch.sin(y) * {a}": True, "{a} * y * y + {b}": True, "torch.cos(y) + {b} * y": True, "(y + {a}) * y": True,
-    "torch.sin(y + {b})": False,
+    "mul add": False, "mul exp": False, "add tanh mul": False, "from": False, "sin mul": True, "square mul add": True,
+    "cos again": True, "add again": True, "add sin": False,
 }
+
+
+class Steps(Outside):
+    """What each of the functions does, one step after the other."""
+
+    methods = ("steps",)
+
+    def __init__(self, functions: list[list[Any]]) -> None:
+        self.functions = functions
+        self.inside = {"functions": len(functions)}
+
+    def steps(self, place: int) -> list[Any]:
+        return self.functions[place]
 LEAVES_NO_TRACE = "answers = [needs_input((torch.exp, torch.sin)[k]) for k in which]\nanswers"
 USES_F = "seen = []\nneeds_input(lambda y: [y + 3, seen.append(y.requires_grad)][0])\n[len(seen) > 0, any(seen)]"
 
@@ -667,10 +697,12 @@ def probes_4_5(rng: np.random.Generator) -> Iterator[Probe]:
         yield run(f"needs_input({f})").expect(needed).show()
     yield run(USES_F).expect([True, True])
     a, b = np.abs(numbers(rng, 2)).tolist()
-    mixed = [(f.format(a=a, b=b), needed) for f, needed in MIXED.items()]
+    mixed = [(f.split(), needed) for f, needed in MIXED.items()]
     mixed = [mixed[i] for i in rng.permutation(len(mixed))]
-    asked = ",\n    ".join(f"lambda y: {f}" for f, _ in mixed)
-    yield run(f"fs = [\n    {asked},\n]\n[needs_input(f) for f in fs]").expect([needed for _, needed in mixed])
+    steps = [[[name, (a, b)[i % 2]] for i, name in enumerate(f)] for f, _ in mixed]
+    asked = run("[needs_input(Unread(place)) for place in range(functions)]", functions=steps).asking(Steps)
+    asked = asked.on("These functions are made of the operations above, and their text cannot be read.")
+    yield asked.expect([needed for _, needed in mixed])
     which = [1, 0, 1, *rng.integers(2, size=6).tolist()]  # differs from student to student: no table holds the answer
     yield run(LEAVES_NO_TRACE, which=which).expect([k == 1 for k in which])
 
@@ -820,7 +852,7 @@ EXERCISE_4_5 = program(
     why="A rule that needs the input has saved it, and backward() refuses to use a saved tensor that has changed.",
     title="which rule needs its input?",
     minutes=8,
-    prelude=ENGINE,
+    prelude=UNREAD,
     probes=probes_4_5,
     wrong=[
         Wrong(changes_the_leaf, "M16", "Your function says True for every f, so its answer does not come from the rule. If it "

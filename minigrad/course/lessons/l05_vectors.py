@@ -212,6 +212,8 @@ class Recorded(Outside):
         return list(self.derivatives.shape)
 
     def row(self, v: Any) -> Any:
+        if np.shape(v) != (len(self.derivatives),):
+            raise ValueError(f"a vector with one number for each of {len(self.derivatives)} outputs is wanted")
         return v @ self.derivatives
 
 

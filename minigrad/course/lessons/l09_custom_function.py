@@ -1228,7 +1228,7 @@ EXERCISE_9_5 = program(
     why="A central difference with random weights measures each entry of the vector–Jacobian product.",
     title="a gradcheck of your own",
     minutes=14,
-    prelude=PAIR, without=BY_HAND, seconds=2.0,
+    prelude=PAIR, without=BY_HAND | {"gradcheck"}, seconds=2.0,
     probes=probes_9_5,
     wrong=[
         Wrong(checker(weights="ones"), "M23",

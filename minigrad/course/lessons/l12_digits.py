@@ -50,7 +50,8 @@ class own_work:
             refuse()
         self.kept = []
         for owner, name in ((torch.optim.SGD, "step"), (torch.nn.functional, "cross_entropy"),
-                            (torch.nn.CrossEntropyLoss, "forward")):
+                            (torch.nn.functional, "nll_loss"), (torch.nn.CrossEntropyLoss, "forward"),
+                            (torch.nn.NLLLoss, "forward")):
             self.kept.append((owner, name, getattr(owner, name)))
             setattr(owner, name, refuse)
     def __exit__(self, *error):
@@ -1117,7 +1118,7 @@ def the_loss(scores: Any, labels: Any) -> Any:
 
 
 def other_loss(scores: Any, labels: Any) -> Any:
-    return torch.nn.functional.nll_loss(torch.log_softmax(scores, dim=1), labels)
+    return -torch.log_softmax(scores, dim=1).gather(1, labels[:, None]).mean()
 
 
 def half_a_loss(scores: Any, labels: Any) -> Any:
@@ -1193,6 +1194,9 @@ EXERCISE_12_4 = program(
               "gives the number?", name="tensors"),
         Wrong(loops(lambda s, t: torch.nn.functional.cross_entropy(s, t)), "", "This is the library's loss, which the "
               "check switches off. Lesson 11 has what you need to write it yourself.", name="the library's"),
+        Wrong(loops(lambda s, t: torch.nn.functional.nll_loss(torch.log_softmax(s, dim=1), t)), "", "nll_loss picks and "
+              "averages for you, so the check switches it off, too. How does indexing pick one entry of each row?",
+              name="the library's other half"),
         Wrong(loops(lazy=True), "", "All losses are right, but the last step is missing, so the weights are those of one "
               "batch earlier. How many steps belong to n losses?", name="last step missing"),
         Wrong(loops(half_a_loss), "M12", "The loss is right, but its gradient is not, because a part of the formula is "

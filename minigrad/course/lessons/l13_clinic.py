@@ -7,6 +7,7 @@ source with something else changed.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ import minigrad.nn.functional as F
 from minigrad.autograd import Function
 
 from ..exercise import Exercise, Lesson, Probe, Wrong, numbers, prediction, program, run
+from ..wire import Failure
 
 Array = np.ndarray[Any, Any]
 Treatment = tuple[str, str]  # this text, replaced by that one
@@ -27,20 +29,24 @@ PRELUDE = (
     "import minigrad.nn.functional as F\nfrom minigrad.autograd import Function"
 )
 FOUND = "the faulty line"  # what the check compares: an explanation may show it, and it gives no letter away
-FAULTY_LINE = """
-def faulty_line(line):
-    import re
-    words = re.findall("[A-Za-z0-9]+", " ".join(line) if isinstance(line, list | tuple | set) else str(line))
-    named = {{word.lower() for word in words}} - {{"line", "lines", "and", "or"}}
-    if not named or not named <= set({letters}):
-        raise ValueError(f"{{line!r}} is not one of the letters " + ", ".join({letters}))
-    if len(named) > 1 and not named <= set({right}):
-        raise ValueError(f"{{line!r}} names several lines, and one is asked for")
-    return {found!r} if named <= set({right}) else named.pop()
-"""
 LOWER = "You lowered the learning rate. The steps are smaller, but the fault is still there. Look at the gradients instead."
 LONGER = "You train for more steps, so there are more losses than were asked for. What is wrong with a single step?"
 SAME = "The losses are exactly those of the patient. "
+
+
+def faulty_line(letters: Sequence[str], right: Sequence[str]) -> Callable[[Any], Any]:
+    """What a name for a line comes to: `FOUND`, another letter, or the error of a name that is none."""
+
+    def found(line: Any) -> Any:
+        words = re.findall("[A-Za-z0-9]+", " ".join(line) if isinstance(line, list | tuple) else str(line))
+        named = {word.lower() for word in words} - {"line", "lines", "and", "or"}
+        if not named or not named <= set(letters):
+            return Failure("raised", "ValueError", f"{line!r} is not one of the letters " + ", ".join(letters))
+        if len(named) > 1 and not named <= set(right):
+            return Failure("raised", "ValueError", f"{line!r} names several lines, and one is asked for")
+        return FOUND if named <= set(right) else named.pop()
+
+    return found
 
 
 def healed(source: str, name: str, *treatments: Treatment) -> Any:
@@ -67,12 +73,13 @@ def patient(
     letters = sorted({*innocent, culprit, *partner})
 
     def asked(rng: np.random.Generator) -> Iterator[Probe]:
-        yield run(f"faulty_line({letter})").on("Write the letter of one line in quotation marks.").expect(FOUND)
+        named = run(letter).seen_as(faulty_line(letters, [culprit, *partner]))
+        yield named.on("Write the letter of one line in quotation marks.").expect(FOUND)
         yield from probes(rng)
 
     return program(
         f"13.{number}", (letter, cure), title=title, minutes=minutes, probes=asked,
-        prelude=PRELUDE + FAULTY_LINE.format(letters=letters, right=[culprit, *partner], found=FOUND),
+        prelude=PRELUDE,
         wrong=[
             *(Wrong({letter: l, cure: cures[0]}, "M54", says, name=f"blames {l}") for l, says in innocent.items()),
             *(Wrong({letter: culprit, cure: c}, id, says, name=n, alike=alike) for c, id, says, n, alike in wrong),

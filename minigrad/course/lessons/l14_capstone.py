@@ -1728,12 +1728,15 @@ class Signals(Outside):
 
 
 class Frugal(Signals):
-    """The same, where a part of the answer is how many signals lived at the same time and were made, beyond what is fine."""
+    """The same, where a part of the answer is how many signals lived at the same time and were made, beyond what is fine; and
+    how many were made where they are fewer than a second pass through all parts but the last one makes."""
 
     def seen(self, answer: Any) -> Any:
         rest = -(-len(self.ks) // self.every)  # signals kept, and those of one part
         answer = answer[0] if type(answer) is list else answer
-        return [answer, max(self.most, rest + self.every + 3), max(self.made, self.fine())]
+        least = len(self.ks) + (rest - 1) * (self.every - 1)
+        made_ = self.made if self.made < least else max(self.made, self.fine())
+        return [answer, max(self.most, rest + self.every + 3), made_]
 
     def fine(self) -> int:
         return (1 if self.every == 1 else 2) * len(self.ks) + 1
@@ -1762,6 +1765,11 @@ def probes_checkpoint(rng: np.random.Generator) -> Iterator[Probe]:
         frugal = run(PASS + "[g, Signal.most, Signal.made]", ks=ks, x=x, g=g, every=every).asking(Frugal)
         yield frugal.expect([through_layers(ks, x, g), most, made_])
     yield run(PASS + "g", ks=ks[:7], x=x, g=g, every=3).asking(Ordered).expect(ks[6::-1])
+    for count in rng.permutation(np.arange(5, 21))[:4].tolist():  # no length is another one's
+        part, every = ks[:count], int(rng.integers(2, count - 1))
+        yield run(PASS + "g", ks=part, x=x, g=g, every=every).asking(Ordered).expect(part[::-1])
+        frugal = run(PASS + "[g, Signal.most, Signal.made]", ks=part, x=x, g=g, every=every).asking(Frugal)
+        yield frugal.expect([through_layers(part, x, g), -(-count // every) + every + 3, 2 * count + 1])
 
 
 CHECKPOINTED = """
