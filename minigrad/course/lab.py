@@ -36,6 +36,7 @@ def command(folder: Path, browser: bool = True, port: int | None = None, page: s
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
+        f"--LabApp.extra_labextensions_path={SETTINGS / 'labextensions'}",
     ]  # fmt: skip
     if not browser:
         line.append("--no-browser")

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import html
 import math
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,10 @@ BUTTON = (
     "display: inline-block; padding: 0.4em 1em; border-radius: 4px; background-color: #0072B2; color: #FFFFFF; "
     "font-weight: bold; text-decoration: none"
 )
-PICTURE = (
-    "![The stepper: the graph of a small function, its values and gradients, and a sentence on the step that is "
-    "taken](notebooks/images/stepper.png)"
-)
+PICTURE = """<img src="notebooks/images/stepper.png" width="560" alt="The stepper: the graph of a small function, its values and
+gradients, and a sentence on the step that is taken">
+
+On a phone the course is easier to read as [web pages]({site})."""
 FOOT = """
 Run a cell with Shift and Enter. A lesson has two notebooks: one to read and run, and one with exercises that check
 themselves.
@@ -58,7 +59,7 @@ def page(records: dict[str, dict[str, Any]], news: list[str] | None = None) -> s
     lines = [OURS, "", "# Welcome to minigrad", "", f"{len(known)} lessons, about {hours} hours in all. {go_on(records)}"]
     for sentence in news or ():
         lines += ["", QUOTE + sentence]
-    lines += ["", PICTURE, "", "| lesson | solved | minutes | what it is about |", "|---|---|---|---|"]
+    lines += ["", PICTURE.format(site=site()), "", "| lesson | solved | minutes | what it is about |", "|---|---|---|---|"]
     for each in known:
         solved, asked = next_step.solved_in(records, each), next_step.scored(each)
         title = f"[{each.number:02d} · {each.title}]({next_step.address(each)})"
@@ -77,6 +78,13 @@ def go_on(records: dict[str, dict[str, Any]]) -> str:
     words = f"{'Go on with' if begun else 'Begin with'} {step.words}"
     said = f"{next_step.solved(records)} {step.place}" if begun else next_step.solved(records)
     return f'{said}\n\n<a href="{next_step.address(target)}" style="{BUTTON}">{html.escape(words)}</a>'
+
+
+@functools.cache
+def site() -> str:
+    """The page of the documentation on the course as web pages."""
+    urls = dict(entry.split(", ", 1) for entry in metadata.metadata("minigrad-course").get_all("Project-URL") or ())
+    return f"{urls['Documentation']}/site.md"
 
 
 @functools.cache

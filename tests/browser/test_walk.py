@@ -1,5 +1,6 @@
 """The first hour of a stranger: open the course, run lesson 05, walk a backward pass, solve exercise 5.1."""
 
+import json
 import subprocess
 import sys
 import zipfile
@@ -8,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import notebooks
+from minigrad.course import notebooks, progress_store, welcome
+from minigrad.course.exercise import EDITION
 from tests.browser.fixtures import Server, Walk, serve
 
 ROOT = Path(__file__).parents[2]
@@ -95,6 +97,37 @@ def test_lab_opens_at_a_welcome_page_whose_links_work(page: Any, lab: Server) ->
     assert page.locator(".lm-TabBar-tab.lm-mod-current", has_text="00_start_here.ipynb").count() == 1
     page.wait_for_timeout(1500)  # the news prompt would come about now
     assert page.locator(".Toastify__toast").count() == 0, "no prompt about news or updates"
+
+
+@pytest.mark.slow
+def test_the_welcome_page_leads_to_the_heading_of_the_next_exercise(page: Any, lab: Server) -> None:
+    """The notebook is not open yet; its tab is told from that of the lesson, and no file is renamed for it."""
+    record = {"minigrad": 1, "edition": EDITION, "exercises": {"0.1": {"passed": True}, "0.2": {"passed": True}}}
+    (lab.folder / progress_store.FILE).write_text(json.dumps(record), encoding="utf-8")
+    welcome.write(lab.folder)
+    before = sorted(lab.folder.glob("*/*.ipynb"))
+    page.goto(lab.url(welcome.FILE))
+    shown = page.locator(".jp-MarkdownViewer:visible")
+    shown.locator("img").evaluate("picture => picture.decode()")
+    shown.get_by_role("link", name="Go on with 0.3 repair it").click()
+    heading = page.locator(".jp-NotebookPanel:visible").get_by_role("heading", name="0.3 Repair it")
+    heading.wait_for()
+    page.wait_for_timeout(3500)
+    assert 0 < heading.bounding_box()["y"] < 300
+    tab = page.locator(".lm-TabBar-tab.lm-mod-current .lm-TabBar-tabLabel", has_text="00_start_here_exercises")
+    assert "Exercises" in tab.evaluate("label => getComputedStyle(label, '::before').content")
+    assert sorted(lab.folder.glob("*/*.ipynb")) == before
+    (lab.folder / progress_store.FILE).unlink()
+
+
+@pytest.mark.slow
+def test_on_a_narrow_screen_the_side_bar_is_closed(page: Any, lab: Server) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(lab.url(welcome.FILE))
+    title = page.locator(".jp-MarkdownViewer h1")
+    title.wait_for(timeout=60_000)
+    page.wait_for_timeout(1000)
+    assert title.bounding_box()["width"] > 200 and not page.locator(".jp-FileBrowser").is_visible()
 
 
 @pytest.mark.slow
