@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import dtypes, kernels
-from minigrad.kernels import Windows, along, count, fold_rows
+from minigrad.kernels import Windows, count, fold_rows
 from minigrad.operation import enter, joined, operation
 from minigrad.tensor import Tensor, wrap
 
@@ -142,14 +142,23 @@ where = operation(  # x is the condition
     None,
     lambda g, x: where(x, g, 0.0), lambda g, x: where(x, 0.0, g),
 )
-masked_fill = operation(  # z is the mask
-    "MaskedFill", lambda x, y, mask: np.where(mask, y, x),
+masked_fill, masked_fill_tensor = several(  # z is the mask
+    "MaskedFillBackward0 MaskedFillBackward1", lambda x, y, mask: np.where(mask, y, x),
     lambda g, z: where(z, 0.0, g), lambda g, z: where(z, g, 0.0),
     None,
 )
 
 # A gradient, x, that small changes of the input, y, do not change: its derivative is zero, but there is one.
 locally_constant = operation("LocallyConstant", lambda x, y: x, lambda g: g, lambda g: zeros(g))
+
+# Drawn numbers do not change with the parameters of their distribution.
+
+drawn_bernoulli = operation("Bernoulli", lambda x, drawn: drawn, lambda g: zeros(g))
+drawn_normal = operation(
+    "NormalBackward3", lambda x, y, drawn: drawn,
+    lambda g: zeros(g), lambda g: zeros(g),
+    promote=None,
+)
 
 # A write replaces what was there, so the old numbers (x) get zeros.
 
@@ -198,8 +207,8 @@ vector_norm = operation(
 )
 order_norm = operation(
     "LinalgVectorNorm", kernels.order_norm,
-    lambda g, x, out, order, dims, keepdim: None if order == 0 else unreduce(g, x.shape, dims, keepdim) * sign(x) * (
-        direction(abs(x), unreduce(out, x.shape, dims, keepdim)) ** (order - 1)),
+    lambda g, x, out, order, dims, keepdim: None if order == 0 else unreduce(g, x.shape, dims, keepdim) * where(
+        x == 0, 0.0, sign(x) * direction(abs(x), unreduce(out, x.shape, dims, keepdim)) ** (order - 1)),
 )
 logsumexp = operation(
     "Logsumexp", kernels.logsumexp,
@@ -230,9 +239,10 @@ max_dim, min_dim, median_dim, sort, topk = several(
     None,
 )
 cumsum = operation(
-    "Cumsum", lambda x, dim: np.add.accumulate(x, dim),
+    "Cumsum", kernels.cumsum,
     lambda g, dim: flip(cumsum(flip(g, (dim,)), dim), (dim,)),
 )
+cumprod = operation("Cumprod", kernels.cumprod, lambda g, x, out, dim: cumprod_gradient(g, x, out, dim))
 
 # ---------------------------------------------------- softmax and losses
 
@@ -330,7 +340,7 @@ put_diagonal, diag_embed = several(
     "DiagonalBackward DiagEmbed", kernels.put_diagonal,
     lambda g, offset, i, j: diagonal(g, offset, i, j),
 )
-flip = operation("Flip", lambda x, dims: np.flip(x, dims).copy(), lambda g, dims: flip(g, dims))
+flip = operation("Flip", kernels.flip, lambda g, dims: flip(g, dims))
 roll = operation(
     "Roll", lambda x, shifts, dims: np.roll(x, shifts, dims),
     lambda g, shifts, dims: roll(g, kernels.negated(shifts), dims),
@@ -365,8 +375,13 @@ place = operation("SliceBackward", kernels.place, lambda g, key: slice_(g, key))
 
 # Indexing with tensors and masks gives a copy; y is the index, for `dims`.
 
-pick, index_select, masked_select = several(
-    "Index IndexSelect MaskedSelect", kernels.pick,
+pick, masked_select = several(
+    "Index MaskedSelect", kernels.pick,
+    lambda g, x_shape, y, dims: put(g, y, x_shape, dims),
+    None,
+)
+index_select = operation(
+    "IndexSelect", kernels.select_rows,
     lambda g, x_shape, y, dims: put(g, y, x_shape, dims),
     None,
 )
@@ -382,8 +397,13 @@ index_put = operation(
     None,
     lambda g, y, dims: pick(g, y, dims),
 )
-index_add = operation("IndexAdd", kernels.index_add, lambda g: g, None, lambda g, y, z, dims: pick(g, y, dims))
-gather = operation("Gather", lambda x, y, dim: x[along(y, dim)], lambda g, x, y, dim: put_along(g, y, x.shape, dim), None)
+index_add = operation(
+    "IndexAdd", kernels.index_add,
+    lambda g: g,
+    None,
+    lambda g, y, z, dims: index_select(g, y, dims),
+)
+gather = operation("Gather", kernels.gather, lambda g, x, y, dim: put_along(g, y, x.shape, dim), None)
 put_along = operation("ValueSelectingReductionBackward", kernels.put_along, lambda g, y, dim: gather(g, y, dim), None)
 scatter = operation(
     "ScatterBackward0", kernels.scatter,
@@ -534,7 +554,7 @@ def var_gradient(g: Any, x: Any, dims: Shape, correction: float) -> Any:
 
 def direction(x: Any, norm: Any) -> Any:
     """x / norm, and 0 where the norm is 0."""
-    return where(norm == 0, 0.0, x / norm)
+    return x / where(norm == 0, math.inf, norm)
 
 
 def product_of_others(x: Any, out: Any, dim: int | None) -> Any:
@@ -546,6 +566,17 @@ def product_of_others(x: Any, out: Any, dim: int | None) -> Any:
     if not kernels.has_zero(x):
         return out / x
     return to_last(prod_dim(each_one(to_last(x, dim)), x.ndim, False), dim)
+
+
+def cumprod_gradient(g: Any, x: Any, out: Any, dim: int) -> Any:
+    """For each element the sum of g times the products up to there, without this element."""
+    if x.ndim == 0:
+        return g
+    if not kernels.has_zero(x):
+        return flip(cumsum(flip(g * out, (dim,)), dim), (dim,)) / x
+    n, g = x.ndim, to_last(g, dim)
+    products = triu(cumprod(each_one(to_last(x, dim)), n), 0)
+    return to_last(sum_dims(g.reshape((*g.shape[:-1], 1, g.shape[-1])) * products, (n,), False), dim)
 
 
 def each_one(x: Any) -> Any:

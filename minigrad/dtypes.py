@@ -280,6 +280,12 @@ class Device:
         number = "" if self.index is None else f", index={self.index}"
         return f"device(type='{self.type}'{number})"
 
+    def __enter__(self) -> Device:
+        check_device(self)
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and str(self) == str(other)
 

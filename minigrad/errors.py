@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
 
@@ -73,9 +73,30 @@ def type_name(value: Any) -> str:
 
 
 def must_be_tensor(function: str, argument: str, place: int, value: Any) -> TypeError:
-    kind = type_name(value)
-    where = f"{function}(): argument '{argument}' (position {place})"
-    return TypeError(f"{where} must be Tensor, not {kind}")
+    return must_be("Tensor", function, f"'{argument}' (position {place})", value)
+
+
+def must_be(wanted: str, function: str, argument: str, value: Any) -> TypeError:
+    return TypeError(f"{function}(): argument {argument} must be {wanted}, not {type_name(value)}")
+
+
+def no_form(function: str, *given: Any) -> TypeError:
+    """The error for a call that fits none of the forms of a function."""
+    kinds = ", ".join(map(type_name, given))
+    return TypeError(f"{function}() received an invalid combination of arguments - got ({kinds})")
+
+
+def check(holds: Any, words: str) -> None:
+    """RuntimeError with these words unless something holds."""
+    if not holds:
+        raise RuntimeError(words)
+
+
+def at_least(least: float, number: Any, words: str) -> Any:
+    """The number; RuntimeError with these words, in which {} is the number, if it is smaller."""
+    if not number >= least:
+        raise RuntimeError(words.format(number))
+    return number
 
 
 def must_be_bool(function: str, argument: str, value: Any) -> str:
@@ -124,16 +145,27 @@ def sized_dim(dim: int, ndim: int) -> int:
     return check_dim(dim, ndim)
 
 
-def check_dims(dims: int | Sequence[int] | None, ndim: int) -> Shape:
-    """Dimensions counted from the left and without repeats; None and () mean all of them."""
+def reduced_dims(dims: int | Sequence[int] | None, ndim: int) -> Shape:
+    """The dimensions that a reduction takes: those given; None and () mean all of them."""
     if dims is None or (isinstance(dims, (tuple, list)) and not dims):
         return tuple(range(ndim))
+    return check_dims(dims, ndim)
+
+
+def check_dims(dims: int | Sequence[int], ndim: int) -> Shape:
+    """Dimensions counted from the left and without repeats; a single number has none."""
     several: Any = dims if isinstance(dims, (tuple, list)) else [dims]
     found = [check_dim(dim, ndim) for dim in several]
     for dim in found:
         if found.count(dim) > 1:
             raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
     return tuple(found) if ndim else ()
+
+
+def check_sizes(sizes: Sequence[int]) -> None:
+    """RuntimeError for a negative size of a new tensor."""
+    for n in sizes:
+        check(n >= 0, f"Trying to create tensor with negative dimension {n}: {list(sizes)}")
 
 
 def broadcast_mismatch(a: Shape, b: Shape) -> RuntimeError | None:
@@ -193,21 +225,67 @@ def first_tensor(function: Callable[..., Any], tensor: type, call: Call) -> Call
 def other_names(
     function: Callable[..., Any], tensor: type, call: Call, error: Exception
 ) -> Call:
-    """The call with numpy's argument names in PyTorch's words; the error itself, or a clearer one, if that is not it."""
+    """The call in minigrad's words: numpy's names as PyTorch's, without arguments that ask for nothing else than usual.
+
+    Raises the error itself, or a clearer one, where that is not what was wrong.
+    """
     (args, keywords), known = call, _parameters(function)
+    own = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+    code, more, every = getattr(function, "__wrapped__", function).__code__, usual(own), usual("")
+    taken = len(args) if code.co_flags & 4 else code.co_argcount  # 4: it has *args
+    if len(args) > taken + len(more):
+        raise error
+    given = dict(zip(more, args[taken:]))
+    more = every | more
+    given |= {k: v for k, v in keywords.items() if k in more and k not in known}
+    for name, value in given.items():
+        if repr(value) not in more[name]:
+            raise TypeError(f"{own}(): minigrad leaves out the argument {name!r}") from None
+    rest = {k if k in known else NUMPY_NAMES.get(k, k): v for k, v in keywords.items() if k not in given}
+    changed = given or rest.keys() != keywords.keys()
+    if changed and rest.keys() <= set(known):
+        return args[:taken], rest
     named = dict(zip(known, args, strict=False)) | keywords
+    kinds = {"Tensor": ("Tensor", tensor), **KINDS}
     for place, name in enumerate(known, 1):
-        wrong = name in named and not isinstance(named[name], tensor)
-        if wrong and function.__annotations__.get(name) == "Tensor":
-            raise must_be_tensor(function.__name__, name, place, named[name]) from None
-    renamed = {k if k in known else NUMPY_NAMES.get(k, k): v for k, v in keywords.items()}
-    if renamed.keys() != keywords.keys() and renamed.keys() <= set(known):
-        return args, renamed
-    own = function.__qualname__.removesuffix(".__init__")
+        wanted, kind = kinds.get(function.__annotations__.get(name), ("", object))
+        if name in named and not isinstance(named[name], kind):
+            where = f" (position {place})" * (place <= code.co_argcount)
+            raise must_be(wanted, own, f"{name!r}{where}", named[name]) from None
     for name in keywords:
         if "unexpected keyword" in str(error) and not close_matches(name, known):
             raise TypeError(f"{own}(): minigrad leaves out the argument {name!r}") from None
     raise error
+
+
+KINDS: dict[Any, Any] = {"int": ("int", SupportsIndex), "float": ("Number", SupportsFloat), "bool": ("bool", bool)}
+
+# Arguments that PyTorch has and minigrad has not: for each function, in PyTorch's order, the values (as they print) that
+# ask for what minigrad does anyway.
+USUAL = """
+: out=None device=None|'cpu'|device(type='cpu') pin_memory=False size_average=None reduce=None
+: foreach=None|False fused=None|False differentiable=False
+max_pool2d: ceil_mode=False return_indices=False
+MaxPool2d: return_indices=False ceil_mode=False
+avg_pool2d AvgPool2d: ceil_mode=False count_include_pad=True divisor_override=None
+embedding Embedding: max_norm=None norm_type=2.0|2 scale_grad_by_freq=False sparse=False
+Conv2d: padding_mode='zeros'
+scaled_dot_product_attention: enable_gqa=False
+repeat_interleave: output_size=None
+Adam AdamW: amsgrad=False capturable=False
+RMSprop: centered=False capturable=False
+DataLoader: num_workers=0 pin_memory=False timeout=0 worker_init_fn=None persistent_workers=False sampler=None
+grad: only_inputs=True is_grads_batched=False
+load_state_dict: assign=False
+"""
+
+
+def usual(function: str) -> dict[str, list[str]]:
+    """The arguments that only PyTorch's function has, each with the values that ask for nothing else than usual."""
+    rows = (row.partition(": ") for row in USUAL.splitlines())
+    named = (rest.split() for names, _, rest in rows if function in names.split(" "))
+    words = (word.partition("=") for row in named for word in row)
+    return {name: values.split("|") for name, _, values in words}
 
 
 # ------------------------------------------------------------------ names that are not there

@@ -25,6 +25,19 @@ largest: Any = np.maximum.reduce
 smallest: Any = np.minimum.reduce
 
 
+def of_rows(function: Callable[..., Array]) -> Callable[..., Array]:
+    """A function along a dimension that takes single numbers too: each counts as a row of one."""
+
+    def forward(x: Array, *others: Any) -> Array:
+        if x.ndim:
+            return function(x, *others)
+        rows = (np.atleast_1d(y) if isinstance(y, dtypes.ARRAYS) else y for y in (x, *others))
+        return function(*rows).reshape(())[()]
+
+    forward.takes = function.__code__.co_varnames[: function.__code__.co_argcount]  # type: ignore[attr-defined]
+    return forward
+
+
 def median(x: Array) -> Array:
     """The lower median of all elements; nan of none."""
     x = x.reshape(-1)
@@ -223,6 +236,8 @@ def upright(function: Callable[..., Array]) -> Callable[..., Array]:
     """The function of rows; numpy reduces short ones fastest when they stand upright, as columns."""
 
     def forward(x: Array, dims: Shape) -> Array:
+        if not x.size:
+            return x.copy()
         if x.ndim != 2 or dims != (1,) or x.shape[1] > 32:
             return function(x, dims)
         return function(x.T.copy(), (0,)).T.copy()
@@ -296,9 +311,7 @@ def bce_with_logits_loss(x: Array, y: Array, weight: Array | None, positive: Arr
 
 def place(g: Array, shape: Shape, key: Any) -> Array:
     """Zeros of this shape with g at x[key]."""
-    out = np.zeros(shape, g.dtype)
-    out[key] = g
-    return out
+    return written(np.zeros(shape, g.dtype), key, g)
 
 
 def at(index: Array, dims: Shape) -> tuple[Any, ...]:
@@ -315,24 +328,31 @@ def pick(x: Array, index: Array, dims: Shape) -> Array:
 
 def put(g: Array, index: Array, shape: Shape, dims: Shape) -> Array:
     """The transpose of `pick`: g added into zeros; repeated indices add up."""
-    out = np.zeros(shape, g.dtype)
-    if index.dtype.kind == "b":
-        out[at(index, dims)] = g
-    else:
-        np.add.at(out, at(index, dims), g)
+    return (written if index.dtype.kind == "b" else added)(np.zeros(shape, g.dtype), at(index, dims), g)
+
+
+def written(out: Array, key: Any, values: Any) -> Array:
+    """The array, after writing into it."""
+    out[key] = values
+    return out
+
+
+def added(out: Array, key: Any, values: Array) -> Array:
+    """The array, after adding to it, once for each time that a place is named; a single number counts as a row."""
+    np.add.at(np.atleast_1d(out), key, values)
     return out
 
 
 def index_put(x: Array, index: Array, value: Any, dims: Shape) -> Array:
-    out = np.array(x, order="C")
-    out[at(index, dims)] = value
-    return out
+    return written(np.array(x, order="C"), at(index, dims), value)
 
 
+select_rows = of_rows(pick)
+
+
+@of_rows
 def index_add(x: Array, index: Array, source: Array, dims: Shape) -> Array:
-    out = np.array(x, order="C")
-    np.add.at(out, at(index, dims), source)
-    return out
+    return added(np.array(x, order="C"), at(index, dims), source)
 
 
 def own_places(shape: Shape) -> list[Any]:
@@ -348,23 +368,39 @@ def along(index: Array, dim: int) -> tuple[Any, ...]:
     return tuple(grid)
 
 
+def gather(x: Array, index: Array, dim: int) -> Array:
+    return np.atleast_1d(x)[along(index, dim)] if index.size else np.zeros(index.shape, x.dtype)
+
+
 def put_along(g: Array, index: Array, shape: Shape, dim: int) -> Array:
     """The transpose of `gather`: g added into zeros."""
     out = np.zeros(shape, g.dtype)
-    np.add.at(out, along(index, dim), g)
-    return out
+    return added(out, along(index, dim), g)[()] if index.size else out
 
 
+@of_rows
 def scatter(x: Array, index: Array, source: Any, dim: int) -> Array:
-    out = np.array(x, order="C")
-    out[along(index, dim)] = source
-    return out
+    return written(np.array(x, order="C"), along(index, dim), source)
 
 
+@of_rows
 def scatter_add(x: Array, index: Array, source: Array, dim: int) -> Array:
-    out = np.array(x, order="C")
-    np.add.at(out, along(index, dim), source)
-    return out
+    return added(np.array(x, order="C"), along(index, dim), source)
+
+
+@of_rows
+def cumsum(x: Array, dim: int) -> Array:
+    return np.add.accumulate(x, dim)
+
+
+@of_rows
+def cumprod(x: Array, dim: int) -> Array:
+    return np.multiply.accumulate(x, dim)
+
+
+@of_rows
+def flip(x: Array, dims: Shape) -> Array:
+    return np.flip(x, dims).copy()
 
 
 # ------------------------------------------------------------------------------------------- matrices
@@ -470,6 +506,7 @@ def order_norm(x: Array, order: float, dims: Shape, keepdim: bool) -> Array:
     return sum_dims(size**order, dims, keepdim) ** x.dtype.type(1 / order)
 
 
+@of_rows
 def picked(x: Array, index: Array, dim: int, keepdim: bool) -> Array:
     """The element of each row whose place `index` names."""
     out = np.take_along_axis(x, index, dim)

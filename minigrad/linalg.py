@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import derivatives as table
-from minigrad.errors import namespace
+from minigrad.errors import check, namespace
 from minigrad.kernels import LinAlgError as LinAlgError
 from minigrad.kernels import inverse
 from minigrad.operation import public
@@ -22,20 +22,15 @@ Dims = int | tuple[int, ...]
 
 
 def _check_floats(name: str, x: Tensor) -> None:
-    if not x.dtype.is_floating_point:
-        raise RuntimeError(
-            f"linalg.{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}"
-        )
+    words = f"linalg.{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}"
+    check(x.dtype.is_floating_point, words)
 
 
 def _check_square(name: str, x: Tensor) -> None:
-    if x.ndim < 2:
-        raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
+    check(x.ndim >= 2, f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
     rows, columns = x.shape[-2:]
-    if rows != columns:
-        raise RuntimeError(
-            f"linalg.{name}: A must be batches of square matrices, but they are {rows} by {columns} matrices"
-        )
+    words = f"linalg.{name}: A must be batches of square matrices, but they are {rows} by {columns} matrices"
+    check(rows == columns, words)
     _check_floats(name, x)
 
 
@@ -77,11 +72,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     LinAlgError if A is singular.
     """
     _check_square("solve", A)
-    if A.dtype is not B.dtype:
-        raise RuntimeError(
-            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
-            f"{A.dtype.tensor_name} and B of type {B.dtype.tensor_name} instead"
-        )
+    words = f"{A.dtype.tensor_name} and B of type {B.dtype.tensor_name} instead"
+    check(A.dtype is B.dtype, f"linalg.solve: Expected A and B to have the same dtype, but found A of type {words}")
     if not left:
         return solve(A.mT, B.mT).mT
     vector = B.ndim == 1 or B.shape == A.shape[:-1]

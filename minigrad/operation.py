@@ -334,6 +334,8 @@ def number(value: Any) -> Any:
     """A Python number from a Python or numpy number; NotImplemented for anything else."""
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, complex):
+        raise TypeError("minigrad leaves out complex numbers")
     return value if isinstance(value, (bool, int, float)) else NotImplemented
 
 

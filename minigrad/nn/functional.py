@@ -18,6 +18,7 @@ import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, kernels
+from minigrad.errors import at_least, check
 from minigrad.kernels import Windows
 from minigrad.operation import public
 from minigrad.ops import random
@@ -54,8 +55,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
 
     approximate="tanh" takes a formula with tanh for that probability.
     """
-    if approximate not in ("none", "tanh"):
-        raise RuntimeError("approximate argument must be either none or tanh.")
+    check(approximate in ("none", "tanh"), "approximate argument must be either none or tanh.")
     return table.gelu(input, approximate)
 
 
@@ -114,6 +114,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
 
     The row `padding_idx` gets no gradient.  IndexError beyond the last row.
     """
+    check(weight.ndim == 2, "'weight' must be 2-D")
     rows = weight.shape[0]
     index = np.asarray(input._data)
     if index.dtype not in (np.int64, np.int32):
@@ -182,6 +183,8 @@ def batch_norm(
     In training over the batch, and the running statistics move by `momentum`
     towards those of the batch.  Else with the running statistics.
     """
+    if not input.numel():
+        return input.clone()
     _check_types(input, weight, bias, running_mean, running_var)
     for name, t in (("running_mean", running_mean), ("weight", weight)):
         if t is not None and t.numel() != input.shape[1]:
@@ -231,15 +234,14 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
 
     -1 takes as many classes as the largest integer needs.
     """
-    if tensor.dtype is not dtypes.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    check(tensor.dtype is dtypes.int64, "one_hot is only applicable to index tensor of type LongTensor.")
     index = np.asarray(tensor._data)
-    if index.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
+    check(index.size or num_classes > 0, "Can not infer total number of classes from empty tensor.")
+    largest = int(index.max(initial=-1))
+    check(index.min(initial=0) >= 0, "Class values must be non-negative.")
     if num_classes == -1:
-        num_classes = int(index.max()) + 1
-    if index.max() >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
+        num_classes = largest + 1
+    check(largest < num_classes, "Class values must be smaller than num_classes.")
     return wrap(np.eye(num_classes, dtype=np.int64)[index])
 
 
@@ -277,8 +279,8 @@ def scaled_dot_product_attention(
 
 def _pair(value: Any) -> tuple[int, int]:
     """One number for both dimensions, or one for each."""
-    first, second = value if isinstance(value, (tuple, list)) else (value, value)
-    return first, second
+    first, *others = value if isinstance(value, (tuple, list)) else (value,)
+    return first, (others or [first])[0]
 
 
 def _windows(kernel: Any, stride: Any, padding: Any, dilation: Any = 1) -> Windows:
@@ -309,6 +311,7 @@ def conv2d(
     (N, in, H, W), weight (out, in / groups, kh, kw) to (N, out, H', W').
     padding "same" keeps the size of the images, "valid" is no padding.
     """
+    check(weight.ndim == 4, f"minigrad leaves out weights of {weight.ndim} dimensions")
     x = _batched(input, "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: {}")
     kernel = weight.shape[2:]
     if padding == "same":
@@ -326,7 +329,12 @@ def conv2d(
 
 
 def _check_conv(x: Tensor, weight: Tensor, bias: Any, windows: Windows, groups: int) -> None:
+    check(min(windows.stride) > 0, "non-positive stride is not supported")
+    check(min(windows.padding) >= 0, "negative padding is not supported")
+    check(min(windows.dilation) > 0, "dilation should be greater than zero")
+    check(groups > 0, "non-positive groups is not supported")
     size, given = list(weight.shape), list(x.shape)
+    check(size[0] % groups == 0, f"Given groups={groups}, expected weight to be divisible by it")
     if given[1] != size[1] * groups:
         wanted = f"expected input{given} to have {size[1] * groups} channels, but got {given[1]} channels instead"
         raise RuntimeError(f"Given groups={groups}, weight of size {size}, {wanted}")
@@ -341,9 +349,17 @@ def _check_conv(x: Tensor, weight: Tensor, bias: Any, windows: Windows, groups: 
         raise RuntimeError(f"{sizes} Kernel size can't be greater than actual input size")
 
 
+IMAGES = "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}"
+
+
 def _pooled(input: Tensor, windows: Windows) -> Tensor:
     """The input of pooling with a batch dimension, checked."""
-    x = _batched(input, "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}")
+    check(min(windows.stride) > 0, "stride should not be zero")
+    for k, p, d in zip(windows.kernel, windows.padding, windows.dilation):
+        at_least(0, p, "pad must be non-negative, but got pad: {}")
+        half = (d * (k - 1) + 1) // 2
+        check(p <= half, "pad should be at most half of effective kernel size")
+    x = _batched(input, IMAGES)
     counts = windows.counts(x.shape[2:])
     if min(counts) < 1:
         channels = x.shape[1]
@@ -375,7 +391,10 @@ def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Each window as a column: (N, C, H, W) to (N, C * kh * kw, windows)."""
     windows = _windows(kernel_size, stride, padding, dilation)
-    x = _pooled(input, windows)
+    x = _batched(input, IMAGES)
+    check(min(windows.stride) > 0, "stride should be greater than zero")
+    given = f"Given input with spatial size {tuple(x.shape[2:])}, kernel_size={windows.kernel}"
+    check(min(windows.counts(x.shape[2:])) > 0, given)
     out = table.unfold(x, windows)
     return out if input.ndim == 4 else out.squeeze(0)
 
@@ -389,9 +408,15 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     """
     if mode != "constant":
         raise NotImplementedError(f"minigrad leaves out mode={mode!r}")
+    check(len(pad) % 2 == 0, "Padding length must be divisible by 2")
     n = len(pad) // 2
+    words = "Padding length should be less than or equal to two times the input dimension"
+    check(n <= input.ndim, words)
     pairs = [(pad[2 * i], pad[2 * i + 1]) for i in reversed(range(n))]
     widths = ((0, 0),) * (input.ndim - n) + tuple(pairs)
+    for size, width in zip(input.shape, widths):
+        rest = size + min(*width, sum(width))
+        check(rest >= 0, "narrow(): length must be non-negative.")
     return table.pad(input, widths, 0.0 if value is None else value)
 
 
@@ -446,7 +471,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
 
     d is input - target; beta 0 gives `l1_loss`.
     """
-    if beta == 0:
+    if at_least(0, beta, "smooth_l1_loss does not support negative values for beta.") == 0:
         return l1_loss(input, target, reduction=reduction)
     input, target = _same_shape(input, target, reduction)
     return table.smooth_l1_loss(input, target, reduction, beta)
@@ -458,6 +483,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
     d is input - target.
     """
+    check(delta > 0, "huber_loss does not support non-positive values for delta.")
     input, target = _same_shape(input, target, reduction)
     return table.huber_loss(input, target, reduction, delta)
 
@@ -483,6 +509,7 @@ def cross_entropy(
     tensor(1.3863)
     """
     _check_reduction(reduction)
+    check(0 <= label_smoothing <= 1, "label_smoothing must be between 0.0 and 1.0.")
     dim = errors.check_dim(int(input._data.ndim != 1), input._data.ndim)
     if input._data.shape == target._data.shape:
         return _soft(input, target, weight, reduction, label_smoothing, dim)
@@ -506,10 +533,8 @@ def cross_entropy(
 
 def _soft(input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, dim: int) -> Tensor:
     """`cross_entropy` with the probabilities of the classes as targets."""
-    if not target.is_floating_point():
-        raise RuntimeError(
-            f"Expected floating point type for target with class probabilities, got {target.dtype.tensor_name}"
-        )
+    words = f"Expected floating point type for target with class probabilities, got {target.dtype.tensor_name}"
+    check(target.is_floating_point(), words)
     classes = input.shape[dim]
     if smoothing:
         target = target * (1 - smoothing) + smoothing / classes
@@ -597,11 +622,10 @@ def binary_cross_entropy(
     if input.shape != target.shape:
         sizes = f"Using a target size ({target.size()}) that is different to the input size ({input.size()})"
         raise ValueError(f"{sizes} is deprecated. Please ensure they have the same size.")
-    if input.dtype is not target.dtype:
-        raise RuntimeError(f"Found dtype {target.dtype.tensor_name} but expected {input.dtype.tensor_name}")
+    words = f"Found dtype {target.dtype.tensor_name} but expected {input.dtype.tensor_name}"
+    check(input.dtype is target.dtype, words)
     for name, x in (("input", input._data), ("target", target._data)):
-        if not ((x >= 0) & (x <= 1)).all():
-            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+        check(((x >= 0) & (x <= 1)).all(), f"all elements of {name} should be between 0 and 1")
     return table.bce_loss(input, target, weight, reduction)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.dtypes import Device, DType, check_device
+from minigrad.errors import at_least, check
 from minigrad.operation import attach, public
 from minigrad.tape import state
 from minigrad.tensor import Array, Tensor, Untracked, plain, wrap
@@ -55,10 +56,7 @@ def size_of(function: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     for n in size:
         if isinstance(n, (bool, float)) or not hasattr(n, "__index__"):
             raise no_size(function, n)
-    sizes = [int(n) for n in size]
-    for n in sizes:
-        if n < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {sizes}")
+    errors.check_sizes(sizes := [int(n) for n in size])
     return tuple(sizes)
 
 
@@ -175,27 +173,21 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 
 @public
-def zeros(
-    *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+def zeros(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """All zeros: `zeros(2, 3)` or `zeros((2, 3))`, of the default type."""
     array = np.zeros(size_of("zeros", shape or (size,)), kind_of(dtype, "zeros").numpy)
     return leaf(array, requires_grad, device)
 
 
 @public
-def ones(
-    *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+def ones(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """All ones: `ones(2, 3)` or `ones((2, 3))`, of the default type."""
     array = np.ones(size_of("ones", shape or (size,)), kind_of(dtype, "ones").numpy)
     return leaf(array, requires_grad, device)
 
 
 @public
-def empty(
-    *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+def empty(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Room for numbers that are to be written: they are zeros here, and anything in PyTorch."""
     array = np.zeros(size_of("empty", shape or (size,)), kind_of(dtype, "empty").numpy)
     return leaf(array, requires_grad, device)
@@ -206,7 +198,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     """The same number everywhere; its type is the number's: int64, bool, or the default type."""
     if not isinstance(size, (tuple, list)):
         raise no_size("full", size)
-    value = plain(fill_value)
+    value = _fill("full", fill_value)
     found = kind_of(dtype, "full", dtypes.result_type(value))
     array = np.full(size_of("full", (size,)), dtypes.cast(value, found))
     return leaf(array, requires_grad, device)
@@ -233,13 +225,18 @@ def empty_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False)
 
 
 @public
-def full_like(
-    input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False
-) -> Tensor:  # fmt: skip
+def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """One number everywhere, with the shape and type of `input`."""
     found = kind_of(dtype, "full_like", input.dtype)
-    value = dtypes.cast(plain(fill_value), found)
+    value = dtypes.cast(_fill("full_like", fill_value), found)
     return leaf(np.full_like(input._data, value, found.numpy), requires_grad)
+
+
+def _fill(function: str, value: Any) -> Any:
+    """The number to fill with."""
+    if isinstance(plain(value), (bool, int, float)):
+        return plain(value)
+    raise errors.must_be("Number", function, "'fill_value' (position 2)", value)
 
 
 @public
@@ -265,9 +262,14 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
 
 @public
 def arange(
-    start: Any, end: Any = None, step: Any = 1, *,
-    dtype: Any = None, device: Any = None, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """start, start + step, ... as long as it is below `end`: int64 if all are integers, else the default type.
 
     `arange(end)` starts at 0. RuntimeError for a step of 0, or one that leads away from `end`.
@@ -275,11 +277,14 @@ def arange(
     if end is None:
         start, end = 0, start
     start, end, step = plain(start), plain(end), plain(step)
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    check(step, "step must be nonzero")
+    check(np.isfinite([start, end]).all(), f"unsupported range: {start} -> {end}")
+    check((end - start) * step >= 0, "upper bound and lower bound inconsistent with step sign")
     found = kind_of(dtype, "arange", dtypes.result_type(start, end, step))
+    if found is dtypes.int64:
+        end = int(end)
+    if not found.is_floating_point:  # also where floats are given
+        start, step = int(start), int(step)
     count = int(np.ceil((end - start) / step))
     return leaf(dtypes.cast(start + step * np.arange(count), found), requires_grad, device)
 
@@ -289,13 +294,17 @@ def linspace(
     start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """`steps` numbers from `start` to `end`, both included, at equal distances."""
-    array = np.linspace(plain(start), plain(end), plain(steps))
-    return leaf(dtypes.cast(array, kind_of(dtype, "linspace")), requires_grad, device)
+    at_least(0, steps, "number of steps must be non-negative")
+    kind = kind_of(dtype, "linspace")
+    first, last = (plain(x) if kind.is_floating_point else int(x) for x in (start, end))
+    return leaf(dtypes.cast(np.linspace(first, last, plain(steps)), kind), requires_grad, device)
 
 
 @public
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """The identity matrix (n, n), or an (n, m) matrix with ones on the diagonal."""
+    at_least(0, n, "n must be greater or equal to 0, got {}")
+    at_least(0, n if m is None else m, "m must be greater or equal to 0, got {}")
     return leaf(np.eye(n, m, dtype=kind_of(dtype, "eye").numpy), requires_grad, device)
 
 
@@ -311,7 +320,12 @@ def converted(x: Tensor, dtype: DType) -> Tensor:
 
 @public
 def to(
-    self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False
+    self: Tensor,
+    *args: Any,
+    dtype: Any = None,
+    device: Any = None,
+    non_blocking: bool = False,
+    copy: bool = False,
 ) -> Tensor:
     """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already.
 
@@ -321,7 +335,7 @@ def to(
     for arg in args:
         if isinstance(arg, (str, Device)):
             check_device(arg)
-        else:
+        elif not isinstance(arg, bool):  # non_blocking
             dtype = getattr(arg, "dtype", arg)  # a tensor's, or a dtype
     made = self if dtype is None else converted(self, dtypes.resolve(dtype))
     return table.clone(self) if copy and made is self else made
@@ -352,6 +366,8 @@ def to_type(self: Tensor, dtype: Any = None) -> Any:
     """The tensor in another type; without an argument the name of its type, such as 'torch.FloatTensor'."""
     if dtype is None:
         return f"torch.{self.dtype.tensor_name}Tensor"
+    if isinstance(dtype, str):
+        raise TypeError(f"type(): minigrad leaves out names such as {dtype!r}; give a dtype")
     return converted(self, dtypes.resolve(dtype, "type"))
 
 
@@ -434,10 +450,7 @@ def to_numpy(self: Tensor, *, force: bool = False) -> Array:
     RuntimeError for a tensor that requires grad, unless `force`: writes would go unnoticed.
     """
     if self.requires_grad and state.recording and not force:
-        raise RuntimeError(
-            "Can't call numpy() on Tensor that requires grad. "
-            "Use tensor.detach().numpy() instead."
-        )
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     return self._writable()
 
 

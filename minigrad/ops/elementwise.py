@@ -10,6 +10,7 @@ shapes that do not broadcast are a RuntimeError.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,13 +18,19 @@ import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
+from minigrad.errors import at_least, check
 from minigrad.operation import attach, public
-from minigrad.ops.creation import converted
+from minigrad.ops.creation import converted, result_type
 from minigrad.tensor import Tensor, plain, wrap
 from minigrad.views import augmented, in_place, overwrite
 
 NUMBER = (bool, int, float, np.generic)
 OPERAND = (Tensor, np.ndarray, *NUMBER)
+
+
+def kinds(*values: Any) -> set[Any]:
+    """Which kinds of operands these are: Tensor, True for a number, False for anything else."""
+    return {Tensor if isinstance(x, Tensor) else isinstance(x, NUMBER) for x in values}
 
 
 def typed(x: Any, kind: dtypes.DType) -> Tensor:
@@ -90,6 +97,8 @@ def square(input: Tensor) -> Tensor:
 @public
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest whole number, half to even; or the nearest number with so many decimals."""
+    if decimals and not input.is_floating_point():
+        raise errors.not_implemented("round_cpu", input.dtype.tensor_name)
     return table.round(input, decimals)
 
 
@@ -144,13 +153,27 @@ minimum = of_two(of_tensors(table.minimum), "minimum", "The smaller of two; of e
 @public
 def add(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """input + alpha * other."""
-    return checked("add", table.add(input, other if alpha == 1 else alpha * other), other)
+    return checked("add", table.add(input, _scaled(input, other, alpha)), other)
 
 
 @public
 def sub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """input - alpha * other."""
-    return checked("sub", table.sub(input, other if alpha == 1 else alpha * other), other)
+    return checked("sub", table.sub(input, _scaled(input, other, alpha)), other)
+
+
+def _scaled(input: Tensor, other: Any, alpha: Any) -> Any:
+    """alpha * other, in a number type that the result of the whole can have."""
+    if type(alpha) is int and alpha == 1:
+        return other
+    kind, number = result_type(input, other), +plain(alpha)
+    truth = kind is dtypes.bool_
+    right = truth or not isinstance(alpha, bool)
+    check(right, "Boolean alpha only supported for Boolean results.")
+    right = kind.is_floating_point or not isinstance(number, float)
+    words = "For integral input tensors, argument alpha must not be a floating point number."
+    check(right, words)
+    return bool(number) & other if truth else number * other
 
 
 @public
@@ -164,14 +187,17 @@ def div(input: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tenso
 @public
 def pow(input: Any, exponent: Any) -> Tensor:
     """input ** exponent; one of the two may be a number."""
+    found = kinds(input, exponent)
+    if Tensor not in found or False in found:
+        raise errors.no_form("pow", input, exponent)
     return input**exponent
 
 
 @public
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """input + weight * (end - input); the weight is a number or a tensor."""
-    if input.dtype is not end.dtype:
-        raise RuntimeError(f"expected dtype {input.dtype.c_name} for `end` but got dtype {end.dtype.c_name}")
+    words = f"expected dtype {input.dtype.c_name} for `end` but got dtype {end.dtype.c_name}"
+    check(input.dtype is end.dtype, words)
     return input + weight * (end - input)
 
 
@@ -184,9 +210,12 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
     Where a bound holds, no gradient passes; exactly at a bound it does.
     """
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if isinstance(min, Tensor) or isinstance(max, Tensor):
+    bounds = [bound for bound in (min, max) if bound is not None]
+    check(bounds, "torch.clamp: At least one of 'min' or 'max' must not be None")
+    found = kinds(*bounds)
+    if len(found) > 1 or False in found:
+        raise errors.no_form("clamp", input, *bounds)
+    if Tensor in found:
         raised = input if min is None else table.maximum(input, min)
         return raised if max is None else table.minimum(raised, max)
     return _clamped(table.clamp, input, min, max)
@@ -195,20 +224,32 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
 @public
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """input, but at least `min`."""
-    return clamp(input, min) if isinstance(min, Tensor) else _clamped(table.clamp_min, input, min, None)
+    if isinstance(min, Tensor):
+        return clamp(input, min)
+    return _clamped(table.clamp_min, input, min, None)
 
 
 @public
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """input, but at most `max`."""
-    return clamp(input, None, max) if isinstance(max, Tensor) else _clamped(table.clamp_max, input, None, max)
+    if isinstance(max, Tensor):
+        return clamp(input, None, max)
+    return _clamped(table.clamp_max, input, None, max)
 
 
 def _clamped(row: Any, x: Tensor, low: Any, high: Any) -> Tensor:
     """Between two numbers; whole numbers stay whole where the bounds are."""
     bounds = [bound for bound in (low, high) if bound is not None]
-    clamped = row(x, -math.inf if low is None else float(low), math.inf if high is None else float(high))
+    least = -math.inf if low is None else float(low)
+    most = math.inf if high is None else float(high)
+    clamped = row(x, least, most)
     return clamped if x.is_floating_point() else typed(clamped, dtypes.result_type(x._data, *bounds))
+
+
+def places_of(x: Tensor) -> tuple[Tensor, ...]:
+    """For each dimension, where the elements are that are not 0."""
+    found = np.nonzero(np.atleast_1d(x._data))
+    return tuple(wrap(index.astype(np.int64)) for index in found)
 
 
 @public
@@ -219,10 +260,15 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     tensor([1., 6.])
     """
     if input is None and other is None:
-        return tuple(wrap(x.astype(np.int64, copy=False)) for x in np.nonzero(np.atleast_1d(condition._data)))
-    if condition.dtype is not dtypes.bool_:
-        name = condition.dtype.tensor_name
-        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
+        return places_of(condition)
+    if condition.dtype is dtypes.uint8:
+        warnings.warn("where received a uint8 condition tensor.", stacklevel=3)
+        condition = condition.bool()
+    name = condition.dtype.tensor_name
+    words = f"but got a tensor with dtype {name}"
+    check(name == "Bool", f"where expected condition to be a boolean tensor, {words}")
+    if False in kinds(input, other):
+        raise errors.no_form("where", condition, input, other)
     raw = [x._data if isinstance(x, Tensor) else plain(x) for x in (input, other)]
     errors.broadcast_shapes(condition.shape, *map(np.shape, raw))
     kind = dtypes.result_type(*raw)
@@ -255,15 +301,19 @@ def compared(ufunc: Any) -> Any:
     return compare
 
 
+def logical(ufunc: Any) -> Any:
+    return of_tensors(compared(ufunc))
+
+
 eq = of_two(compared(np.equal), "eq", "input == other, elementwise: a bool tensor.")
 ne = of_two(compared(np.not_equal), "ne", "input != other, elementwise: a bool tensor.")
 lt = of_two(compared(np.less), "lt", "input < other, elementwise: a bool tensor.")
 le = of_two(compared(np.less_equal), "le", "input <= other, elementwise: a bool tensor.")
 gt = of_two(compared(np.greater), "gt", "input > other, elementwise: a bool tensor.")
 ge = of_two(compared(np.greater_equal), "ge", "input >= other, elementwise: a bool tensor.")
-logical_and = of_two(compared(np.logical_and), "logical_and", "Are both not 0? A bool tensor.")
-logical_or = of_two(compared(np.logical_or), "logical_or", "Is one of them not 0? A bool tensor.")
-logical_xor = of_two(compared(np.logical_xor), "logical_xor", "Is exactly one of them not 0? A bool tensor.")
+logical_and = of_two(logical(np.logical_and), "logical_and", "Are both not 0? A bool tensor.")
+logical_or = of_two(logical(np.logical_or), "logical_or", "Is one of them not 0? A bool tensor.")
+logical_xor = of_two(logical(np.logical_xor), "logical_xor", "Is exactly one of them not 0? A bool tensor.")
 
 
 def asked(ufunc: Any, name: str, doc: str) -> Callable[[Tensor], Tensor]:
@@ -286,8 +336,11 @@ logical_not = asked(np.logical_not, "logical_not", "Is it 0 (or False)? A bool t
 @public
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """|input - other| <= atol + rtol * |other|, elementwise: a bool tensor."""
-    if input.dtype != other.dtype:
-        raise RuntimeError(f"{input.dtype.tensor_name} did not match {other.dtype.tensor_name}")
+    a, b = input.dtype.tensor_name, other.dtype.tensor_name
+    check(a == b, f"{a} did not match {b}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        at_least(0, value, name + " must be greater than or equal to zero, but got {}")
+    errors.broadcast_shapes(input._data.shape, other._data.shape)
     return wrap(np.isclose(input._data, other._data, rtol, atol, equal_nan))
 
 
@@ -339,6 +392,10 @@ def __rpow__(self: Tensor, base: Any) -> Any:
     return table.power_base(typed(base, kind), self)
 
 
+def left_out(self: Tensor, other: Any) -> Any:
+    raise TypeError("minigrad leaves out << and >>")
+
+
 def reflected(row: Any) -> Any:
     """The method for a number in front: `2 % x`."""
     return lambda self, other: row(other, self)
@@ -377,6 +434,7 @@ attach(__mul__=table.mul, __rmul__=table.mul, __truediv__=table.div, __rtruediv_
 attach(__floordiv__=table.floor_divide, __rfloordiv__=reflected(table.floor_divide))
 attach(__mod__=modulo, __rmod__=reflected(table.remainder_tensor))
 attach(__pow__=__pow__, __rpow__=__rpow__)
+attach(__lshift__=left_out, __rshift__=left_out)
 attach(__neg__=table.neg, __pos__=__pos__, __abs__=table.abs, __invert__=__invert__)
 attach(__eq__=compared(np.equal), __ne__=compared(np.not_equal), __lt__=compared(np.less))
 attach(__le__=compared(np.less_equal), __gt__=compared(np.greater), __ge__=compared(np.greater_equal))

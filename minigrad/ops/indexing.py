@@ -9,15 +9,17 @@ repeats, the gradients of the copies add up.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
-from minigrad.errors import check_dim
+from minigrad.errors import check, check_dim
 from minigrad.operation import attach, public
 from minigrad.ops.creation import converted
+from minigrad.ops.elementwise import places_of
 from minigrad.ops.shapes import expand, expand_shape
 from minigrad.tensor import Tensor, wrap
 from minigrad.views import in_place, overlaps, overwrite
@@ -52,6 +54,8 @@ def __getitem__(self: Tensor, index: Any) -> Tensor:
 
 def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     """Write into a part: the value is broadcast to the part's shape."""
+    if isinstance(index, Tensor) and index.dtype is dtypes.uint8 and not isinstance(value, Tensor):
+        _check_mask_type(index)
     key, picks, last = parse(index, self._data.shape)
     source = _without_leading_ones(_value(value, self))
     view = _view(self, key, "Slice" if picks else last) if _narrows(key) else self
@@ -84,7 +88,8 @@ def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, str]:
     The numpy key of integers, slices and None that gives a view; the index tensors and
     masks, each with its dimension of that view; the name of the view's last step.
     """
-    items = [_item(item) for item in (index if isinstance(index, tuple) else (index,))]
+    several = isinstance(index, tuple) or (isinstance(index, list) and _is_uneven(index))
+    items = [_item(item) for item in (index if several else (index,))]
     rest = len(shape) - sum(map(_consumes, items))
     if rest < 0:
         raise _too_many(index, shape)
@@ -118,6 +123,12 @@ def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, str]:
     return (*key, ...), picks, last
 
 
+def _is_uneven(index: list[Any]) -> bool:
+    """Whether a list is no array of integers, but as a tuple: `x[[0, [1, 2]]]` is `x[0, [1, 2]]`."""
+    lengths = {len(part) if isinstance(part, (list, tuple)) else None for part in index}
+    return len(lengths) > 1 or any(isinstance(part, (slice, type(None), type(...))) for part in index)
+
+
 def _item(item: Any) -> Any:
     """One item as an int, a slice, None, Ellipsis, or a tensor with dimensions."""
     if item is None or item is Ellipsis or isinstance(item, (int, slice)):
@@ -130,6 +141,9 @@ def _item(item: Any) -> Any:
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
             f"are valid indices (got {errors.type_name(item)})"
         )
+    if item.dtype is dtypes.uint8:
+        warnings.warn("indexing with dtype torch.uint8 is now deprecated", stacklevel=5)
+        item = item.bool()
     if item._data.dtype not in (np.int64, np.int32, np.bool_):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     return item if item.ndim else item.item()
@@ -222,17 +236,21 @@ def _without_leading_ones(x: Tensor) -> Tensor:
 def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor | None = None) -> int:
     """`dim` counted from the left; raises unless the index fits the tensors."""
     where = check_dim(dim, input.ndim)
-    if index._data.dtype not in (np.int64, np.int32):
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-    if src is not None and src.dtype is not input.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    if input.ndim != index.ndim:
-        other = "input" if name == "gather" else "self"
-        raise RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
-    size = input.shape[where]
-    wrong = index._data[(index._data < 0) | (index._data >= size)]
-    if wrong.size:
-        raise RuntimeError(f"index {wrong[0]} is out of bounds for dimension {where} with size {size}")
+    if not index.numel():
+        return where
+    kind, places = index._data.dtype, np.atleast_1d(index._data)
+    check(kind in (np.int64, np.int32), f"{name}(): Expected dtype int32/int64 for index")
+    alike = src is None or src.dtype is input.dtype
+    check(alike, f"{name}(): Expected self.dtype to be equal to src.dtype")
+    shape, other = input._data.shape or (1,), "input" if name == "gather" else "self"
+    words = f"Index tensor must have the same number of dimensions as {other} tensor"
+    check(len(shape) == places.ndim, words)
+    for d, (n, most) in enumerate(zip(places.shape, shape)):
+        fits = n <= most or d == where
+        check(fits, f"Size does not match at dimension {d} expected index {list(places.shape)}")
+    size = shape[where]
+    for wrong in places[(places < 0) | (places >= size)][:1]:
+        raise RuntimeError(f"index {wrong} is out of bounds for dimension {where} with size {size}")
     return where
 
 
@@ -258,15 +276,16 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """As `gather`, with broadcasting in the other dimensions; `dim=None` flattens both."""
     if dim is None:
-        return gather(input.reshape(-1), 0, indices.reshape(-1))
+        return gather(input.reshape(-1), 0, indices.reshape(-1) % input.numel())
     where = check_dim(dim, input.ndim)
-    x, places = _with(input.shape, where, 1), _with(indices.shape, where, 1)
-    wide = errors.broadcast_shapes(x, places)
-    source = expand(input, _with(wide, where, input.shape[where]))
-    return gather(source, where, expand(indices, _with(wide, where, indices.shape[where])))
+    have, wanted = input.shape, indices.shape
+    wide = errors.broadcast_shapes(_with(have, where, 1), _with(wanted, where, 1))
+    source = expand(input, _with(wide, where, have[where]))
+    index = expand(indices % have[where], _with(wide, where, wanted[where]))
+    return gather(source, where, index)
 
 
-def _with(shape: Shape, dim: int, n: int) -> Shape:
+def _with(shape: Any, dim: int, n: int) -> Shape:
     """The shape with n in one place."""
     return (*shape[:dim], n, *shape[dim + 1 :])
 
@@ -301,21 +320,30 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
             [3, 4]])
     """
     where = check_dim(dim, input.ndim)
-    try:
-        return table.index_select(input, index, (where,))
-    except IndexError as error:
-        raise in_words(error) from None
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    kind, places = index._data.dtype, np.atleast_1d(index._data)
+    whole = kind in (np.int64, np.int32)
+    check(whole, "index_select(): Expected dtype int32 or int64 for index")
+    size = (input._data.shape or (1,))[where]
+    if ((places < 0) | (places >= size)).any():
+        raise IndexError("index out of range in self")
+    return table.index_select(input, index if index.ndim else wrap(places), (where,))
 
 
 @public
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
     """A copy of input with alpha times the slices of `source` added at `index` along `dim`."""
     where = check_dim(dim, input.ndim)
-    if source.dtype is not input.dtype:
-        raise RuntimeError(
-            f"index_add_(): self ({input.dtype.tensor_name}) and source "
-            f"({source.dtype.tensor_name}) must have the same scalar type"
-        )
+    a, b = input.dtype.tensor_name, source.dtype.tensor_name
+    check(a == b, f"index_add_(): self ({a}) and source ({b}) must have the same scalar type")
+    if index.ndim > 1:
+        raise IndexError("index_add_(): Index is supposed to be a vector")
+    own, given = (list(np.atleast_1d(x._data).shape) for x in (input, source))
+    alike = len(own) == len(given) and _with(own, where, 0) == _with(given, where, 0)
+    check(alike, "source tensor shape must match self tensor shape, excluding the specified dimension")
+    count = index.numel()
+    check(count == given[where], f"index_add_(): Number of indices ({count})")
     try:
         return table.index_add(input, index, source if alpha == 1 else source * alpha, (where,))
     except (IndexError, ValueError) as error:
@@ -328,17 +356,23 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 @public
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """A copy with `value`, a number or a tensor of one, where the mask holds."""
-    if mask.dtype is not dtypes.bool_:
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
+    _check_mask_type(mask)
     errors.broadcast_shapes(mask._data.shape, input._data.shape)
-    return table.masked_fill(input, converted(_value(value, input), input.dtype), mask)
+    source = _value(value, input)
+    check(not source.ndim, "masked_fill_ only supports a 0-dimensional value tensor")
+    row = table.masked_fill_tensor if isinstance(value, Tensor) else table.masked_fill
+    return row(input, converted(source, input.dtype), mask)
+
+
+def _check_mask_type(mask: Tensor) -> None:
+    words = f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}"
+    check(mask.dtype is dtypes.bool_, words)
 
 
 @public
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where the mask holds, in one dimension."""
-    if mask.dtype is not dtypes.bool_:
-        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    check(mask.dtype is dtypes.bool_, "masked_select: expected BoolTensor for mask")
     shape = errors.broadcast_shapes(mask._data.shape, input._data.shape)
     x = input if input.shape == shape else expand(input, shape)
     where = mask if mask.shape == shape else expand(mask, shape)
@@ -349,7 +383,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not 0: a row for each, or a tensor for each dimension."""
     if as_tuple:
-        return tuple(wrap(x.astype(np.int64, copy=False)) for x in np.nonzero(np.atleast_1d(input._data)))
+        return places_of(input)
     return wrap(np.argwhere(input._data).astype(np.int64))
 
 

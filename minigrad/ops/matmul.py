@@ -14,9 +14,9 @@ from typing import Any
 
 from minigrad import derivatives as table
 from minigrad import errors
-from minigrad.errors import check_dim
+from minigrad.errors import check, check_dim
 from minigrad.operation import attach, public
-from minigrad.ops.shapes import expand_shape
+from minigrad.ops.shapes import expand_shape, listed
 from minigrad.tensor import Tensor
 
 Shape = tuple[int, ...]
@@ -172,8 +172,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Every product of an element of one vector and one of the other, (n,) and (m,): (n, m)."""
     for name, v in (("self", input), ("vec2", vec2)):
-        if v.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v.ndim}-D")
+        check(v.ndim == 1, f"outer: Expected 1-D argument {name}, but got {v.ndim}-D")
     return table.mul(input.view(-1, 1), vec2)
 
 
@@ -182,6 +181,8 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     """The sums of products over the last dimensions of both."""
     if not input.ndim or not other.ndim:
         return table.mul(input, other)
+    alike = input.shape[-1] == other.shape[-1]
+    check(alike, "inner() the last dimension must match on both input tensors")
     return tensordot(input, other, ([-1], [-1]))
 
 
@@ -198,8 +199,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
 @public
 def trace(input: Tensor) -> Tensor:
     """The sum of the diagonal of a matrix."""
-    if input.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
+    check(input.ndim == 2, f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     return input.diagonal().sum()
 
 
@@ -209,15 +209,19 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
 
     `dims` is a number, for the last of a and the first of b, or a pair of lists.
     """
-    left, right = (range(-dims, 0), range(dims)) if isinstance(dims, int) else dims
-    left = [check_dim(d, a.ndim) for d in left]
-    right = [check_dim(d, b.ndim) for d in right]
-    for i, j in zip(left, right, strict=True):
-        if a.shape[i] != b.shape[j]:
-            raise RuntimeError(
-                "contracted dimensions need to match, but first has size "
-                f"{a.shape[i]} in dim {i} and second has size {b.shape[j]} in dim {j}"
-            )
+    if isinstance(dims, int):
+        errors.at_least(0, dims, "tensordot expects dims >= 0, but got dims={}")
+        dims = range(-dims, 0), range(dims)
+    left, right = ([check_dim(d, x.ndim) for d in part] for x, part in zip((a, b), dims))
+    check(len(left) == len(right), "both dimension lists should have same length")
+    for i, j in zip(left, right):
+        m, n = a.shape[i], b.shape[j]
+        words = f"first has size {m} in dim {i} and second has size {n} in dim {j}"
+        check(m == n or 1 in (m, n), f"contracted dimensions need to match, but {words}")
+        if m == 1 != n:  # the other is broadcast, so that it may be summed first
+            b = b.sum(j, True)
+        if n == 1 != m:
+            a = a.sum(i, True)
     rows = [d for d in range(a.ndim) if d not in left]
     columns = [d for d in range(b.ndim) if d not in right]
     shared = math.prod(a.shape[d] for d in left)
@@ -238,6 +242,9 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     >>> torch.einsum("ij,j->i", torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 10]))
     tensor([21, 43])
     """
+    if not isinstance(equation, str):
+        raise errors.must_be("str", "einsum", "'equation' (position 1)", equation)
+    operands = tuple(listed(operands))
     terms, output = _terms(equation.replace(" ", ""), operands)
     pairs = [_without_repeats(x, term) for x, term in zip(operands, terms)]
     result, letters = pairs[0]

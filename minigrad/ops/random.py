@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.dtypes import CPU, DType, check_device
 from minigrad.operation import attach, public
@@ -51,6 +52,9 @@ class Generator:
         if self._source is None:
             self._source = np.random.RandomState(self._seed % 2**32)
         return self._source
+
+    def __getattr__(self, name: str) -> Any:
+        raise errors.no_attribute("'Generator' object", name, Generator)
 
     def get_state(self) -> Tensor:
         """Where the generator stands, as a tensor of bytes."""
@@ -322,6 +326,7 @@ def randint(
 @public
 def randperm(n: int, *, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
     """The integers 0 to n - 1 in random order."""
+    errors.check_sizes([n])
     order = (generator or default_generator).randperm(n)
     kind = kind_of(dtype, "randperm", dtypes.int64).numpy
     return leaf(order.astype(kind), device=device)
@@ -340,7 +345,8 @@ def normal(
     means, stds = (getattr(v, "_data", v) for v in (mean, std))
     kind = dtypes.result_type(means, stds).numpy
     shape = errors.broadcast_shapes(np.shape(means), np.shape(stds))
-    return leaf((source.normal(shape, kind=kind) * stds + means).astype(kind))
+    errors.check(np.all(np.asarray(stds) >= 0), "normal expects all elements of std >= 0.0")
+    return table.drawn_normal(mean, std, (source.normal(shape, kind=kind) * stds + means).astype(kind)[()])
 
 
 @public
@@ -350,7 +356,7 @@ def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
     if not ((p >= 0) & (p <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     drawn = (generator or default_generator).uniform(p.shape, kind=p.dtype)
-    return wrap((drawn < p).astype(p.dtype))
+    return table.drawn_bernoulli(input, (drawn < p).astype(p.dtype)[()])
 
 
 def uniform_(self: Tensor, a: float = 0, b: float = 1, *, generator: Any = None) -> Tensor:

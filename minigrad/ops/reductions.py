@@ -13,19 +13,18 @@ import functools
 import math
 from collections import namedtuple
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
-from minigrad.errors import check_dim, check_dims
+from minigrad.errors import at_least, check, check_dim, reduced_dims
 from minigrad.kernels import median_places
 from minigrad.operation import attach, public
 from minigrad.ops import elementwise
 from minigrad.ops.elementwise import typed
-from minigrad.ops.shapes import along, cat, stack
+from minigrad.ops.shapes import along, cat
 from minigrad.tensor import Array, Tensor, wrap
 
 Dims = int | Sequence[int]
@@ -35,9 +34,12 @@ Dims = int | Sequence[int]
 
 def _of_type(input: Tensor, dtype: Any) -> Tensor:
     """The input in this type; else integers and booleans as int64, in which they are added up."""
-    if dtype is not None:
-        return typed(input, dtypes.resolve(dtype))
-    return input if input._data.dtype.kind == "f" else typed(input, dtypes.int64)
+    whole = dtype is None and input._data.dtype.kind != "f"
+    return typed(input, dtypes.int64) if whole else _to(dtype, input)
+
+
+def _to(dtype: Any, x: Tensor) -> Tensor:
+    return x if dtype is None else typed(x, dtypes.resolve(dtype))
 
 
 @public
@@ -52,15 +54,14 @@ def sum(input: Tensor, dim: Dims | None = None, keepdim: bool = False, *, dtype:
     if dim is None and not keepdim:
         result = table.sum_all(input)
     else:
-        result = table.sum_dims(input, check_dims(dim, input._data.ndim), keepdim)
-    return result if dtype is None else typed(result, dtypes.resolve(dtype))
+        result = table.sum_dims(input, reduced_dims(dim, input._data.ndim), keepdim)
+    return result if dtype is None else _to(dtype, result)
 
 
 @public
 def mean(input: Tensor, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The mean of all elements, or along `dim`; of floats only, or with `dtype=`."""
-    if dtype is not None:
-        input = typed(input, dtypes.resolve(dtype))
+    input = _to(dtype, input)
     if input._data.dtype.kind != "f":
         which = "Input" if dtype is None else "Optional"
         raise RuntimeError(
@@ -69,15 +70,16 @@ def mean(input: Tensor, dim: Dims | None = None, keepdim: bool = False, *, dtype
         )
     if dim is None and not keepdim:
         return table.mean_all(input)
-    return table.mean_dims(input, check_dims(dim, input._data.ndim), keepdim)
+    return table.mean_dims(input, reduced_dims(dim, input._data.ndim), keepdim)
 
 
 @public
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The product of all elements, or along one dimension."""
     x = _of_type(input, dtype)
-    result = table.prod_all(x) if dim is None else table.prod_dim(x, check_dim(dim, x.ndim), keepdim)
-    return result if dtype is None else typed(result, dtypes.resolve(dtype))
+    if dim is None:
+        return _to(dtype, table.prod_all(x))
+    return _to(dtype, table.prod_dim(x, check_dim(dim, x.ndim), keepdim))
 
 
 @public
@@ -100,16 +102,17 @@ def _spread(input: Tensor, dim: Any, unbiased: Any, correction: Any) -> tuple[An
     """The dimensions, and what the number of elements is lessened by."""
     if isinstance(dim, bool):  # var(x, False) means unbiased=False
         dim, unbiased = None, dim
-    if input._data.dtype.kind != "f":
-        raise RuntimeError("std and var only support floating point and complex dtypes")
+    check(input._data.dtype.kind == "f", "std and var only support floating point and complex dtypes")
     if correction is None:
         correction = 0 if unbiased is False else 1
-    return check_dims(dim, input.ndim), float(correction)
+    return reduced_dims(dim, input.ndim), float(correction)
 
 
 @public
 def norm(input: Tensor, p: Any = "fro", dim: Dims | None = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
     """The p-norm of all elements or along `dim`: the square root of the sum of squares, unless p is another number."""
+    if isinstance(p, str) and p != "fro":
+        raise TypeError(f"norm(): minigrad leaves out p={p!r}")
     return vector_norm(input, 2.0 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
 
 
@@ -118,12 +121,11 @@ def vector_norm(
     x: Tensor, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """The norm of this order of all elements, or along `dim`; of floats only."""
-    if dtype is not None:
-        x = typed(x, dtypes.resolve(dtype))
+    x = _to(dtype, x)
     if x._data.dtype.kind != "f":
         kind = x.dtype.tensor_name
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind}")
-    dims = check_dims(dim, x.ndim)
+    dims = reduced_dims(dim, x.ndim)
     if ord == 2:
         return table.vector_norm(x, dims, keepdim)
     size = x.abs()
@@ -136,7 +138,7 @@ def vector_norm(
 def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """log(sum(exp(input))), without overflow."""
     x = input if input.is_floating_point() else typed(input, dtypes.get_default_dtype())
-    return table.logsumexp(x, check_dims(dim, x.ndim), keepdim)
+    return table.logsumexp(x, reduced_dims(dim, x.ndim), keepdim)
 
 
 @public
@@ -153,7 +155,7 @@ def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
 def soft(name: str, row: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
     """A softmax along `dim`, of floats."""
-    x = input if dtype is None else typed(input, dtypes.resolve(dtype))
+    x = _to(dtype, input)
     if x._data.dtype.kind != "f":
         raise errors.not_implemented(f"{name}_lastdim_kernel_impl", x.dtype.tensor_name)
     return row(x, (check_dim(dim, x._data.ndim),)[: x._data.ndim])
@@ -175,11 +177,11 @@ def return_type(name: str) -> Any:
 
 
 def _picked(name: str, row: Any, x: Tensor, dim: int, places: Array, keepdim: bool) -> Any:
-    """Values and their indices along `dim`; `places` has the number of dimensions of x."""
-    index = wrap(places)
+    """Values and their indices along `dim`; `places` has the number of dimensions of x, at least one."""
+    index = wrap(places if x.ndim else places.reshape(()))
     values = row(x, index, dim, keepdim)
     indices = index
-    if not keepdim:
+    if x.ndim and not keepdim:
         indices = wrap(places.squeeze(dim))
         indices._counter = index._counter  # the same memory: the node saved it, and notices a write
     return return_type(name)(values, indices)
@@ -189,7 +191,8 @@ def _extreme(name: str, whole: Any, row: Any, find: Any, x: Tensor, dim: int | N
     if dim is None:
         return whole(x)
     dim = check_dim(dim, x.ndim)
-    places = np.expand_dims(find(some(name, IndexError, x, dim), dim), dim).astype(np.int64, copy=False)
+    places = find(np.atleast_1d(some(name, IndexError, x, dim)), dim)
+    places = np.expand_dims(places, dim).astype(np.int64, copy=False)
     return _picked(name, row, x, dim, places, keepdim)
 
 
@@ -199,7 +202,7 @@ def some(name: str, kind: type[Exception], input: Tensor, dim: Any = None) -> An
     if 0 in shape and dim in (None, ()):
         more = " Specify the reduction dim with the 'dim' argument." * (kind is RuntimeError)
         raise kind(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{more}")
-    for d in check_dims(dim, len(shape)) if 0 in shape else ():
+    for d in reduced_dims(dim, len(shape)) if 0 in shape else ():
         if not shape[d]:
             raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
     return input._data
@@ -213,7 +216,7 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
     """
     other = dim if isinstance(dim, Tensor) else other
     if other is not None:
-        return elementwise.maximum(input, other)
+        return _of_two("max", elementwise.maximum, input, other, keepdim)
     some("max", RuntimeError, input, dim)
     return _extreme("max", table.max_all, table.max_dim, np.argmax, input, dim, keepdim)
 
@@ -223,9 +226,15 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
     """The smallest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
     other = dim if isinstance(dim, Tensor) else other
     if other is not None:
-        return elementwise.minimum(input, other)
+        return _of_two("min", elementwise.minimum, input, other, keepdim)
     some("min", RuntimeError, input, dim)
     return _extreme("min", table.min_all, table.min_dim, np.argmin, input, dim, keepdim)
+
+
+def _of_two(name: str, choose: Any, x: Tensor, other: Tensor, keepdim: Any) -> Tensor:
+    if keepdim is not False:
+        raise errors.no_form(name, x, other, keepdim)
+    return choose(x, other)
 
 
 @public
@@ -238,26 +247,31 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
 def amax(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The largest element along `dim`; equal ones divide the gradient evenly."""
     some("amax", RuntimeError, input, dim)
-    return table.amax(input, check_dims(dim, input.ndim), keepdim)
+    return table.amax(input, reduced_dims(dim, input.ndim), keepdim)
 
 
 @public
 def amin(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The smallest element along `dim`; equal ones divide the gradient evenly."""
     some("amin", RuntimeError, input, dim)
-    return table.amin(input, check_dims(dim, input.ndim), keepdim)
+    return table.amin(input, reduced_dims(dim, input.ndim), keepdim)
 
 
 @public
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the first maximum: in the flattened tensor, or along `dim`."""
-    return wrap(np.argmax(some("argmax", IndexError, input, dim), dim, keepdims=keepdim).astype(np.int64))
+    return _place("argmax", np.argmax, input, dim, keepdim)
 
 
 @public
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the first minimum: in the flattened tensor, or along `dim`."""
-    return wrap(np.argmin(some("argmin", IndexError, input, dim), dim, keepdims=keepdim).astype(np.int64))
+    return _place("argmin", np.argmin, input, dim, keepdim)
+
+
+def _place(name: str, find: Any, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+    dim = None if dim is None else check_dim(dim, x.ndim)
+    return wrap(find(some(name, IndexError, x, dim), dim, keepdims=keepdim).astype(np.int64))
 
 
 # -------------------------------------------------------------- order
@@ -265,6 +279,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 def _order(x: Array, dim: int, descending: bool) -> Array:
     """Where the sorted elements come from; equal ones keep their order, and nan counts as the largest."""
+    x = np.atleast_1d(x)
     if not descending:
         return np.argsort(x, dim, kind="stable").astype(np.int64, copy=False)
     backwards = np.argsort(np.flip(x, dim), dim, kind="stable")
@@ -288,8 +303,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along `dim`, in order, and their indices."""
     dim = check_dim(dim, input.ndim)
-    if not 0 <= k <= input.shape[dim]:
-        raise RuntimeError("selected index k out of range")
+    check(0 <= k <= np.atleast_1d(input._data).shape[dim], "selected index k out of range")
     places = _order(input._data, dim, largest)
     return _picked("topk", table.topk, input, dim, places.take(range(k), dim), True)
 
@@ -300,26 +314,27 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
 @public
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The sum up to each place, along `dim`."""
-    result = table.cumsum(_of_type(input, dtype), check_dim(dim, input.ndim))
-    return result if dtype is None else typed(result, dtypes.resolve(dtype))
+    return _to(dtype, table.cumsum(_of_type(input, dtype), check_dim(dim, input.ndim)))
 
 
 @public
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The product up to each place, along `dim`."""
-    parts = _of_type(input, dtype).unbind(dim)
-    return stack(list(accumulate(parts, table.mul)), dim)
+    return _to(dtype, table.cumprod(_of_type(input, dtype), check_dim(dim, input.ndim)))
 
 
 @public
 def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """The differences of neighbours along `dim`, n times; before that, `prepend` and `append` are joined to it."""
+    check(input.ndim, "diff expects input to be at least one-dimensional")
     dim = check_dim(dim, input.ndim)
+    if at_least(0, n, "order must be non-negative but got {}") == 0:
+        return table.copied(input, input)
     parts = [part for part in (prepend, input, append) if part is not None]
     x = cat(parts, dim) if parts[1:] else input
     for _ in range(n):
         after, before = (table.slice_(x, along(dim, part)) for part in (slice(1, None), slice(0, -1)))
-        x = after - before
+        x = after != before if x.dtype is dtypes.bool_ else after - before
     return x
 
 
@@ -329,19 +344,26 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: 
 @public
 def any(input: Tensor, dim: Dims | None = None, keepdim: bool = False) -> Tensor:
     """Whether one element is true (not 0), of all or along `dim`."""
-    return wrap(np.any(input._data, check_dims(dim, input.ndim), keepdims=keepdim))
+    return _asked(np.any, input, dim, keepdim)
 
 
 @public
 def all(input: Tensor, dim: Dims | None = None, keepdim: bool = False) -> Tensor:
     """Whether all elements are true (not 0), of all or along `dim`."""
-    return wrap(np.all(input._data, check_dims(dim, input.ndim), keepdims=keepdim))
+    return _asked(np.all, input, dim, keepdim)
+
+
+def _asked(ask: Any, x: Tensor, dim: Dims | None, keepdim: bool) -> Tensor:
+    """The answer as a bool; of bytes as a byte, as in PyTorch."""
+    answer = ask(x._data, reduced_dims(dim, x.ndim), keepdims=keepdim)
+    return wrap(answer.astype(np.uint8) if x.dtype is dtypes.uint8 else answer)
 
 
 @public
 def count_nonzero(input: Tensor, dim: Dims | None = None) -> Tensor:
     """How many elements are not 0, of all or along `dim`."""
-    return wrap(np.asarray(np.count_nonzero(np.asarray(input._data), check_dims(dim, input.ndim)), np.int64))
+    count = np.count_nonzero(np.asarray(input._data), reduced_dims(dim, input.ndim))
+    return wrap(np.asarray(count, np.int64))
 
 
 @public
@@ -351,18 +373,28 @@ def unique(
     """The distinct elements in order; if asked for, also which of them each element is, and how often each occurs."""
     axis = None if dim is None else check_dim(dim, input.ndim)
     values, inverse, counts = np.unique(input._data, False, True, True, axis, equal_nan=False)
-    inverse, counts = inverse.reshape(input.shape if dim is None else -1).astype(np.int64), counts.astype(np.int64)
-    asked = True, return_inverse, return_counts
-    answer = tuple(wrap(x) for x, wanted in zip((values, inverse, counts), asked) if wanted)
-    return answer if answer[1:] else answer[0]
+    answer = [wrap(values)]
+    if return_inverse:
+        inverse = inverse.reshape(input.shape if dim is None else -1)
+        answer.append(wrap(inverse.astype(np.int64)))
+    if return_counts:
+        answer.append(wrap(counts.astype(np.int64)))
+    return tuple(answer) if answer[1:] else answer[0]
 
 
 @public
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each of 0, 1, 2, ... occurs in a vector, or the sum of its weights."""
+    if input.dtype.category != dtypes.INTEGER:
+        raise errors.not_implemented("bincount_cpu", input.dtype.tensor_name)
+    x = input._data.astype(np.intp)
+    right = x.ndim == 1 and not (x < 0).any()
+    check(right, "bincount only supports 1-d non-negative integral inputs.")
+    at_least(0, minlength, "minlength should be >= 0")
     if weights is None:
-        return wrap(np.bincount(input._data.astype(np.intp, casting="same_kind"), None, minlength).astype(np.int64))
-    totals = np.bincount(input._data.astype(np.intp, casting="same_kind"), weights._data, minlength)
+        return wrap(np.bincount(x, None, minlength).astype(np.int64))
+    check(weights.shape == x.shape, "weights should be 1-d and have the same length as input")
+    totals = np.bincount(x, weights._data, minlength)
     return wrap(totals.astype(weights._data.dtype) if weights.is_floating_point() else totals)
 
 

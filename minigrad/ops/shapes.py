@@ -21,7 +21,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.dtypes import Size
-from minigrad.errors import check_dim, check_dims
+from minigrad.errors import at_least, check, check_dim, check_dims
 from minigrad.operation import attach, note_cut, public
 from minigrad.tensor import Tensor, wrap
 
@@ -51,10 +51,14 @@ def infer_size(x: Tensor, sizes: Sequence[int]) -> Shape:
     """The sizes of `reshape`, the -1 among them replaced."""
     shape = tuple(map(operator.index, sizes))
     size, known = x._data.size, math.prod(n for n in shape if n != -1)
-    if shape.count(-1) > 1:
-        raise RuntimeError("only one dimension can be inferred")
-    if size % known if -1 in shape and known else known != size:
-        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
+    if -1 not in shape and known == size and min(shape, default=0) >= 0:
+        return shape
+    check(shape.count(-1) <= 1, "only one dimension can be inferred")
+    for i, n in enumerate(shape):
+        check(n >= -1, f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
+    fits = -1 in shape and not size % (known or size + 1)
+    check(fits, f"shape '{list(shape)}' is invalid for input of size {size}")
+    check(known, f"cannot reshape tensor of 0 elements into shape {list(shape)}")
     return tuple(size // known if n == -1 else n for n in shape)
 
 
@@ -73,6 +77,9 @@ def expand_shape(x: Tensor, sizes: Sequence[int]) -> Shape:
                 f"The expanded size of the tensor ({n}) must match the existing size ({own}) at "
                 f"non-singleton dimension {place}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
             )
+    for n in sizes[:extra]:
+        words = f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension"
+        check(n >= 0, words)
     wide = (1,) * extra + shape
     return tuple(own if n == -1 else n for n, own in zip(sizes, wide))
 
@@ -130,6 +137,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions `start_dim` to `end_dim` as one."""
     shape = input._data.shape
     first, last = (check_dim(dim, len(shape)) for dim in (start_dim, end_dim))
+    check(first <= last, "flatten() has invalid args: start_dim cannot come after end_dim")
     if first == last and shape:
         return input
     size = math.prod(shape[first : last + 1])
@@ -192,15 +200,21 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that tensors of these shapes have together; else RuntimeError."""
-    return Size(errors.broadcast_shapes(*shapes))
+    return Size(errors.broadcast_shapes(*((n,) if isinstance(n, int) else n for n in shapes)))
+
+
+def listed(tensors: Sequence[Any]) -> list[Any]:
+    """Tensors that are given one by one, or all in one list."""
+    one = len(tensors) == 1 and isinstance(tensors[0], (tuple, list))
+    return list(tensors[0] if one else tensors)
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Vectors as coordinates of a grid: "ij" varies the first down the rows, "xy" along them."""
-    given = list(tensors)
+    given = listed(tensors)
+    check(indexing in ("ij", "xy"), 'torch.meshgrid: indexing must be one of "xy" or "ij"')
     for x in given:
-        if x.ndim > 1:
-            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}")
+        check(x.ndim <= 1, f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}")
     if indexing == "xy":
         given[:2] = given[1::-1]
     shape = tuple(x.numel() for x in given)
@@ -247,7 +261,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 @public
 def t(input: Tensor) -> Tensor:
     """The transpose of a matrix; a vector stays as it is."""
-    ndim = input._data.ndim
+    ndim = input.ndim
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
     return table.transpose(input, 0, max(ndim - 1, 0))
@@ -255,7 +269,7 @@ def t(input: Tensor) -> Tensor:
 
 def _reversed(self: Tensor) -> Tensor:
     """The transpose of a matrix."""
-    ndim = self._data.ndim
+    ndim = self.ndim
     if ndim != 2:
         warnings.warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
@@ -269,7 +283,7 @@ def _reversed(self: Tensor) -> Tensor:
 
 def _matrices_transposed(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
-    ndim = self._data.ndim
+    ndim = self.ndim
     if ndim < 2:
         raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {ndim}-D tensor.")
     return table.swap(self, ndim - 2, ndim - 1)
@@ -278,8 +292,9 @@ def _matrices_transposed(self: Tensor) -> Tensor:
 @public
 def movedim(input: Tensor, source: Dims, destination: Dims) -> Tensor:
     """Dimensions moved to other positions; the others keep their order."""
-    ndim = input._data.ndim
+    ndim = input.ndim
     origins, targets = check_dims(source, ndim), check_dims(destination, ndim)
+    check(len(origins) == len(targets), "movedim: Invalid source or destination dims")
     order = [d for d in range(ndim) if d not in origins]
     for target, origin in sorted(zip(targets, origins, strict=True)):
         order.insert(target, origin)
@@ -295,8 +310,12 @@ def flip(input: Tensor, dims: Dims) -> Tensor:
 @public
 def roll(input: Tensor, shifts: Dims, dims: Dims | None = None) -> Tensor:
     """Elements shifted along dimensions; those that leave at one end enter at the other."""
-    steps = (shifts,) if isinstance(shifts, int) else tuple(shifts)
-    return table.roll(input, steps, None if dims is None else check_dims(dims, input.ndim))
+    steps, along = ((n,) if isinstance(n, int) else tuple(n or ()) for n in (shifts, dims))
+    check(steps, "`shifts` required")
+    if not along and len(steps) == 1:
+        return table.roll(input, steps, None)
+    check(len(steps) == len(along), "shifts and dimensions must align.")
+    return table.roll(input, steps, tuple(errors.sized_dim(dim, input.ndim) for dim in along))
 
 
 # ------------------------------------------------------------------- copies
@@ -327,8 +346,10 @@ def contiguous(self: Tensor) -> Tensor:
 
 def repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
     """The tensor repeated along each dimension; new dimensions come first."""
-    if len(repeats) < self.ndim:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    wide = len(repeats) >= self.ndim
+    check(wide, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    own = (1,) * (len(repeats) - self.ndim) + self.shape
+    errors.check_sizes([n * times for n, times in zip(own, repeats)])
     return table.repeat(self, tuple(repeats))
 
 
@@ -343,8 +364,17 @@ def repeat_interleave(input: Tensor, repeats: int | Tensor, dim: int | None = No
     """Each element repeated in place: all `repeats` times, or each as often as `repeats` says."""
     x = ravel(input) if dim is None else input
     where = check_dim(dim or 0, x.ndim)
-    times = repeats if isinstance(repeats, int) else repeats._data.astype(np.intp, casting="same_kind")
-    places = np.repeat(np.arange(x._data.shape[where], dtype=np.int64), times)
+    size = x._data.shape[where] if x.ndim else 1
+    if isinstance(repeats, Tensor):
+        if repeats.dtype not in (dtypes.int64, dtypes.int32):
+            raise errors.not_implemented("repeat_interleave_cpu", repeats.dtype.tensor_name)
+        times = repeats._data.astype(np.intp)
+        fits = times.size in (1, size)
+        check(fits, "repeats must have the same size as input along dim")
+        check((times >= 0).all(), "repeats can not be negative")
+    else:
+        times = at_least(0, operator.index(repeats), "Repeats must be non-negative")
+    places = np.repeat(np.arange(size, dtype=np.int64), times)
     return table.index_select(x, wrap(places), (where,))
 
 
@@ -354,14 +384,16 @@ def repeat_interleave(input: Tensor, repeats: int | Tensor, dim: int | None = No
 @public
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A diagonal of two dimensions, as a view with a new last dimension."""
-    return table.diagonal(input, offset, check_dim(dim1, input.ndim), check_dim(dim2, input.ndim))
+    first, second = check_dim(dim1, input.ndim), check_dim(dim2, input.ndim)
+    check(first != second, f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return table.diagonal(input, operator.index(offset), first, second)
 
 
 @public
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A vector as the diagonal of a matrix, or the diagonal of a matrix as a vector."""
     if input.ndim == 1:
-        size = input.numel() + abs(diagonal)
+        size = input.numel() + abs(operator.index(diagonal))
         return table.diag_embed(input, (size, size), diagonal, 0, 1)
     if input.ndim == 2:
         return table.clone(table.diagonal(input, diagonal, 0, 1))
@@ -371,18 +403,17 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 @public
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """Zeros above a diagonal of the last two dimensions."""
-    return table.tril(_matrices("tril", input), diagonal)
+    return table.tril(_matrices("tril", input), operator.index(diagonal))
 
 
 @public
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """Zeros below a diagonal of the last two dimensions."""
-    return table.triu(_matrices("triu", input), diagonal)
+    return table.triu(_matrices("triu", input), operator.index(diagonal))
 
 
 def _matrices(name: str, input: Tensor) -> Tensor:
-    if input.ndim < 2:
-        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    check(input.ndim >= 2, f"{name}: input tensor must have at least 2 dimensions")
     return input
 
 
@@ -475,35 +506,35 @@ def _split(x: Tensor, row: Any, dim: int, sizes: Sequence[int]) -> tuple[Tensor,
 @public
 def split(tensor: Tensor, split_size_or_sections: Dims, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of at most this size along `dim`, or of these sizes."""
-    where = check_dim(dim, tensor._data.ndim)
-    if not tensor._data.ndim:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    where = check_dim(dim, tensor.ndim)
+    check(tensor.ndim, "split expects at least a 1-dimensional tensor")
     size, step = tensor._data.shape[where], split_size_or_sections
     if isinstance(step, int):
-        pieces = [min(step, size - start) for start in range(0, size, step)]
+        at_least(0, step, "split expects split_size be non-negative, but got split_size={}")
+        check(step or not size, "split_size can only be 0 if dimension size is 0")
+        pieces = [min(step, size - start) for start in range(0, size, step or 1)]
         return _split(tensor, table.split, where, pieces or [0])
     sizes = tuple(step)
-    if sum(sizes) != size:
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {size} (input "
-            f"tensor's size at dimension {where}), but got split_sizes={list(sizes)}"
-        )
+    least = min(sizes, default=0)
+    check(least >= 0, "split_with_sizes expects split_sizes have only non-negative entries")
+    words = f"tensor's size at dimension {where}), but got split_sizes={list(sizes)}"
+    check(sum(sizes) == size, f"split_with_sizes expects split_sizes to sum exactly to {size} (input {words}")
     return _split(tensor, table.split_sizes, where, sizes)
 
 
 @public
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most this number of views of equal size; the last may be smaller."""
-    where = check_dim(dim, input._data.ndim)
-    if not input._data.ndim:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    where = check_dim(dim, input.ndim)
+    check(input.ndim, "chunk expects at least a 1-dimensional tensor")
+    at_least(1, chunks, "chunk expects `chunks` to be greater than 0, got: {}")
     return split(input, -(-input._data.shape[where] // chunks), where)
 
 
 @public
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along `dim`, as views."""
-    where = check_dim(dim, input._data.ndim)
+    where = errors.sized_dim(dim, input.ndim)
     return _parts(input, table.unbind, where, range(input._data.shape[where]))
 
 

@@ -87,10 +87,15 @@ class DataLoader:
 
     @public
     def __init__(
-        self, dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
+        self,
+        dataset: Any,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        *,
         collate_fn: Callable[[list[Any]], Any] | None = None,
-        drop_last: bool = False, generator: Generator | None = None,
-    ) -> None:  # fmt: skip
+        drop_last: bool = False,
+        generator: Generator | None = None,
+    ) -> None:
         if batch_size <= 0:
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
