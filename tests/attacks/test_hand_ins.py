@@ -65,7 +65,7 @@ def test_a_folder_full_of_traps(tmp_path: Path, level: str) -> None:  # noqa: F8
     started = time.monotonic()
     count = runs.grade(hand_ins, out=out, executor=one_thread())
     assert time.monotonic() - started < 60
-    assert count.failed == 1, "the file of a terabyte could not be read, and its lesson is not known"
+    assert count.failed == 7, "a terabyte, four links, a pipe and a socket are called like notebooks, and nobody read them"
     assert [(row["Student"], row[report.TOTAL]) for row in rows(out)] == [("ann", "1"), ("eve", "")]
     assert set(results(out)) == {"ann", "eve"}, "a link made somebody else of her"
     assert SECRET not in "".join(path.read_text(encoding="utf-8") for path in out.rglob("*") if path.is_file())
@@ -186,13 +186,13 @@ def test_a_bomb_costs_seconds_and_little_memory() -> None:
 
 
 @pytest.mark.slow
-def test_fifty_megabytes_of_output_cost_nothing() -> None:
-    text = [f"{n} {'x' * 40}\n" for n in range(1_000_000)]
+def test_fifteen_megabytes_of_output_cost_nothing() -> None:
+    text = [f"{n} {'x' * 40}\n" for n in range(300_000)]
     outputs = [{"output_type": "stream", "name": "stdout", "text": text}]
     cells = json.loads(notebook(*RIGHT))
     cells["cells"][0]["outputs"] = outputs
     data = json.dumps(cells).encode()
-    assert len(data) > 50 << 20
+    assert len(data) > 15 << 20
     assert same_result(grade(data), grade(notebook(*RIGHT)))
 
 

@@ -26,7 +26,7 @@ from minigrad.course import updating
 from minigrad.course.exercise import EDITION
 from minigrad.course.grading.identity import CANVAS, FOLDER, LOOSE, MOODLE
 
-LARGEST_FILE = 64 << 20  # bytes; a notebook with many pictures has two or three million
+LARGEST_FILE = 20 << 20  # bytes; a notebook with many pictures has two or three million
 MOST_VALUES = 4_000_000  # strings, lists, objects and what is in them: each takes fifty bytes and more when it is read
 LARGEST_SOURCE = 1 << 20  # characters of code
 _MOST_CELLS = 5_000
@@ -41,6 +41,15 @@ _DEFINES = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+\w", re.MULTILINE)
 
 # A string of JSON, whole or cut off, or what begins or separates values outside strings.
 _VALUES = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{,]', re.DOTALL)
+
+
+class Unread(str):
+    """Why nobody knows what is in a file, nor of which lesson it is: then there is no grade, which is not a zero."""
+
+
+ZIP = Unread("a zip: unpack it, then run again")
+TOO_LARGE = Unread(f"larger than {LARGEST_FILE >> 20} MB, so it is not read: clear its outputs, then run again")
+_ZIPPED = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 @dataclass(frozen=True)
@@ -70,7 +79,9 @@ def read(data: bytes) -> Submission:
     if not data.strip():
         return Submission((), "the file is empty", unread=True)
     if len(data) > LARGEST_FILE:
-        return Submission((), f"the file is larger than {LARGEST_FILE >> 20} MB", unread=True)
+        return Submission((), TOO_LARGE, unread=True)
+    if data.startswith(_ZIPPED):
+        return Submission((), ZIP, unread=True)
     if len(data) > MOST_VALUES and sum(1 for _ in itertools.islice(_VALUES.finditer(data), MOST_VALUES)) == MOST_VALUES:
         return Submission((), "the file holds more lists and numbers than a notebook does", unread=True)
     # Some editors save UTF-16; a byte that is no text spoils one character, not the whole; what follows it, nothing.
@@ -200,7 +211,8 @@ def find(folder: Path, *, without: Path | None = None) -> Iterator[Found]:
                 continue
             canvas, moodle = _CANVAS.fullmatch(entry.name), _MOODLE.fullmatch(entry.name)
             problem = _no_notebook(entry)
-            one = Found("", entry.name, problem=problem) if problem else _found(entry.name, entry.name, entry)
+            name = entry.name if not problem or isinstance(problem, Unread) else ""
+            one = Found(name, entry.name, problem=problem) if problem else _found(name, entry.name, entry)
             if canvas:
                 one = replace(one, student=f"{canvas['who']}_{canvas['id']}", kind=CANVAS, number=canvas["id"])
             elif moodle:
@@ -208,17 +220,27 @@ def find(folder: Path, *, without: Path | None = None) -> Iterator[Found]:
             yield replace(one, kind=LOOSE) if one.kind == FOLDER else one
 
 
+# A link is not followed, and what is no file does not make us wait.
+_READING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _HIDDEN = "a hidden folder, which is not looked into"
 _LATEST = 2**63 - 1  # nanoseconds since 1970 that an index can hold: the year 2262
 
 
 def _no_notebook(entry: os.DirEntry[str]) -> str:
     """Why this entry of a folder is no notebook; "" if it is one."""
-    if entry.is_symlink():
-        return "a link, which is not followed"
-    if not entry.is_file(follow_symlinks=False):
-        return "no file"
-    return "" if _is_notebook(entry.name) else "not a notebook"
+    kind = Unread if _is_notebook(entry.name) else str
+    try:
+        if entry.is_symlink():
+            return kind("a link, which is not followed: hand in the file itself")
+        if not entry.is_file(follow_symlinks=False):
+            return kind("a pipe, a socket or a device, and no file")
+        if kind is Unread:
+            return ""
+        with open(os.open(entry.path, _READING), "rb") as file:
+            zipped = entry.name.lower().endswith(".zip") or file.read(4) in _ZIPPED
+        return ZIP if zipped else "not a notebook"
+    except OSError as error:
+        return kind(f"could not be looked at ({error.strerror or error})")
 
 
 def _found(student: str, path: str, entry: os.DirEntry[str]) -> Found:
@@ -243,7 +265,7 @@ def _of_student(folder: Path, home: str) -> Iterator[Found]:
         try:
             entries = os.scandir(folder / where)
         except OSError as error:
-            problem = f"a folder could not be read ({error.strerror})"
+            problem = Unread(f"a folder could not be read ({error.strerror})")
             continue
         with entries:
             for entry in itertools.islice(entries, left):
@@ -291,7 +313,6 @@ def load(folder: Path, path: str) -> bytes:
     OSError for anything else, and for a link anywhere on the way: who owns a folder may have put one there meanwhile.
     """
     straight = getattr(os, "O_NOFOLLOW", 0)
-    flags = os.O_RDONLY | straight | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     if os.open in os.supports_dir_fd:
         *floors, name = path.split("/")
         at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -299,15 +320,21 @@ def load(folder: Path, path: str) -> bytes:
             for floor in floors:
                 above, at = at, os.open(floor, os.O_RDONLY | os.O_DIRECTORY | straight, dir_fd=at)
                 os.close(above)
-            descriptor = os.open(name, flags, dir_fd=at)
+            descriptor = os.open(name, _READING, dir_fd=at)
         finally:
             os.close(at)
     else:
-        descriptor = os.open(folder / path, flags)
+        descriptor = os.open(folder / path, _READING)
     with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path} is not a regular file")
-        return file.read(LARGEST_FILE + 1)
+        before = os.fstat(descriptor)
+        if not stat.S_ISREG(before.st_mode):
+            raise OSError("it is no file")
+        if before.st_size > LARGEST_FILE:
+            return bytes(LARGEST_FILE + 1)  # as much as nobody reads
+        data = file.read(LARGEST_FILE + 1)
+        if len(data) != before.st_size or os.fstat(descriptor).st_mtime_ns != before.st_mtime_ns:
+            raise OSError("it was changed while it was read: run again")
+        return data
 
 
 # ------------------------------------------------------------------ names

@@ -121,7 +121,7 @@ class Class:
             (student, result["lesson"], reader.canvas_id(result["path"]), result["points"], result["out_of"],
              bool(result["graded"]), page, json.dumps(verdicts), result["isolation"], result["seconds"], result["days"],
              copies, result["notebook"], result.get("like", ""), bool(result.get("published")), result["path"], nanoseconds,
-             "" if result["graded"] else result["problem"] or next(v["lines"][0] for v in result["verdicts"] if v["lines"])),
+             result["problem"] or next((v["lines"][0] for v in result["verdicts"] if v["lines"] and not result["graded"]), "")),
         )  # fmt: skip
         return result
 
@@ -250,9 +250,9 @@ class Class:
         if len(levels) > 1:
             weak = self.index.execute(f"SELECT DISTINCT shown FROM {results} WHERE isolation = ?", (levels[-1],))
             yield f"Not all at the same level of isolation ({', '.join(levels)}); at {levels[-1]}: {_some(n for (n,) in weak)}"
-        reasons = self.index.execute(f"SELECT lesson, shown, why FROM {results} WHERE NOT graded ORDER BY 1, 2")
-        for number, name, why in itertools.islice(reasons, _MOST_NOTES):
-            yield f"Not graded, {number:02d}: {name}: {why}"
+        reasons = self.index.execute(f"SELECT graded, lesson, shown, why FROM {results} WHERE why <> '' ORDER BY 1, 2, 3")
+        for graded, number, name, why in itertools.islice(reasons, _MOST_NOTES):
+            yield f"{'Nothing to grade' if graded else 'Not graded'}, {number:02d}: {name}: {why}"
         answered = (
             "EXISTS (SELECT 1 FROM json_each(verdicts)"
             " WHERE json_extract(value, '$[1]') NOT IN ('not attempted', 'missing', 'not graded'))"

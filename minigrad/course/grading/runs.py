@@ -315,7 +315,7 @@ class HandIns:
         """A file that cannot be graded."""
         line = (one.source, bool(one.path), f"{readable(one.path or one.student)}: {why}")
         self._index.execute("INSERT INTO strays VALUES (?, ?, ?)", line)
-        if isinstance(why, Unread):
+        if isinstance(why, reader.Unread):
             self._index.execute("INSERT INTO unread VALUES (?)", (one.source,))
 
     def aside(self) -> int:
@@ -376,10 +376,6 @@ def jobs_of(
     return [job for _, job, _ in newest.values()]
 
 
-class Unread(str):
-    """Why nobody knows what is in a file, nor of which lesson it is."""
-
-
 def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict[str, Any]) -> dict[str, Any] | str:
     """A job for one notebook, or why there is none."""
     try:
@@ -390,7 +386,7 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
         data, submission = b"", reader.Submission((), f"the file could not be read ({why})", unread=True)
     number = lesson_of(submission, found.path)
     if number is None and submission.unread:
-        return Unread(f"{submission.problem} (not graded, which is no zero)")
+        return reader.Unread(f"{submission.problem} (not graded, which is no zero)")
     if number is None:
         return submission.problem or "belongs to no lesson of this course"
     notebook, pack, course = (
