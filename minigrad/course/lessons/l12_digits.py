@@ -1194,9 +1194,6 @@ EXERCISE_12_4 = program(
               "gives the number?", name="tensors"),
         Wrong(loops(lambda s, t: torch.nn.functional.cross_entropy(s, t)), "", "This is the library's loss, which the "
               "check switches off. Lesson 11 has what you need to write it yourself.", name="the library's"),
-        Wrong(loops(lambda s, t: torch.nn.functional.nll_loss(torch.log_softmax(s, dim=1), t)), "", "nll_loss picks and "
-              "averages for you, so the check switches it off, too. How does indexing pick one entry of each row?",
-              name="the library's other half"),
         Wrong(loops(lazy=True), "", "All losses are right, but the last step is missing, so the weights are those of one "
               "batch earlier. How many steps belong to n losses?", name="last step missing"),
         Wrong(loops(half_a_loss), "M12", "The loss is right, but its gradient is not, because a part of the formula is "
