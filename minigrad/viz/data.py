@@ -25,6 +25,7 @@ from ..record.words import substituted
 from ..tensor import Tensor
 from . import foreign, quiz
 from .code import code_of
+from .engine import live_of
 from .forward import forward_moves
 from .layout import MOST_BOXES, lay_out
 from .part import excerpt
@@ -167,6 +168,12 @@ def finish(data: dict[str, Any], recording: Recording, forward: bool) -> None:
         if span:
             node["span"] = span
     data["layout"] = lay_out(data)
+    live = live_of(recording, data) if forward else None
+    if live:
+        data["live"] = live
+        for move, _, sent in moves_of(data, recording):
+            if sent is not None and not sent.skipped:
+                move["form"] = shown(sent.rule)
 
 
 def moves_of(data: dict[str, Any], recording: Recording) -> Iterator[tuple[dict[str, Any], Step, Contribution | None]]:

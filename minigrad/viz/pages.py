@@ -15,10 +15,14 @@ from typing import Any
 
 from ..record.recording import Recording
 from .data import as_json, dress
+from .engine import rules
 from .svg import describe, picture
 
 HERE = Path(__file__).parent
-MODULES = ("tools", "numbers", "state", "graph", "help", "panels", "beside", "predict", "transport", "inputs", "main")
+MODULES = (
+    "tools", "engine", "local", "numbers", "state", "graph", "help", "panels", "beside", "predict", "transport", "inputs",
+    "main",
+)  # fmt: skip
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -31,10 +35,16 @@ const values = { data, predict: data.predict, step: +(linked() ?? data.at ?? 0),
 values.whole = "<!doctype html>\\n" + document.documentElement.outerHTML;
 const note = () => history.replaceState(null, "", "#step=" + values.step);  // slow, so once after several keys
 let link;
-const heard = {}, model = { get: (k) => values[k], on: (what, fn) => { heard[what] = fn; }, save_changes() {},
-set(k, v) { values[k] = v; if (k === "step" && !window.frameElement) { clearTimeout(link); link = setTimeout(note, 100); } } };
+const heard = {}, model = { get: (k) => values[k], save_changes() {},
+on: (what, fn) => { (heard[what] ??= new Set()).add(fn); }, off: (what, fn) => heard[what].delete(fn),
+set(k, v) {
+  if (values[k] === v) return;
+  values[k] = v;
+  if (k === "step" && !window.frameElement) { clearTimeout(link); link = setTimeout(note, 100); }
+  for (const fn of [...(heard["change:" + k] || [])]) fn();
+} };
 render({ model, el: document.getElementById("stepper"), signal: new AbortController().signal });
-addEventListener("hashchange", () => { if (linked()) { values.step = +linked(); heard["change:step"](); } });
+addEventListener("hashchange", () => { if (linked()) model.set("step", +linked()); });
 %FRAME%</script></body></html>
 """
 
@@ -49,12 +59,18 @@ if (frame) {
 """
 
 
+COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/[ \t]*|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+
+
 @cache
 def script() -> str:
-    """The stepper's JavaScript as one module: the files of js/ in order, without their imports and exports."""
-    parts = []
+    """The stepper's JavaScript as one module: the files of js/ in order, without imports, exports and comments.
+
+    What js/rules.js would hold is made here from the derivative table.
+    """
+    parts = [f"const RULES = {as_json(rules())};"]
     for name in MODULES:
-        text = (HERE / "js" / f"{name}.js").read_text(encoding="utf-8")
+        text = COMMENT.sub("", (HERE / "js" / f"{name}.js").read_text(encoding="utf-8"))
         text = re.sub(r"^import .*\n", "", text, flags=re.MULTILINE)
         parts.append(re.sub(r"^export ", "", text, flags=re.MULTILINE))
     return "\n".join(parts) + "\nexport default { render };\n"

@@ -10,9 +10,11 @@ import { makePanels } from "./panels.js";
 import { makePredict } from "./predict.js";
 import { makeTransport } from "./transport.js";
 import { makeInputs } from "./inputs.js";
+import { withEngine } from "./local.js";
 
 /** Draws it, and draws it anew when the kernel sends other data. */
-export function render({ model, el, signal }) {
+export function render({ model: given, el, signal }) {
+	const model = withEngine(given, () => answers(given, el));
 	let life = new AbortController();
 	signal.addEventListener("abort", () => life.abort());
 	const place = h("div");
@@ -37,6 +39,9 @@ function listen(model, signal, what, fn) {
 	signal.addEventListener("abort", () => model.off?.(what, fn));
 }
 
+/** Whether a kernel answers: a saved notebook has widgets without one. */
+const answers = (model, el) => !!model.get("live") && !el.closest(".jupyter-widgets-disconnected");
+
 function draw({ model, el, signal, strip }) {
 	const data = model.get("data"), S = makeState(data), { frames } = S;
 	/** Whatever happens inside, the keyboard stays inside: what loses the focus, because it is drawn anew, hidden or switched off,
@@ -52,8 +57,7 @@ function draw({ model, el, signal, strip }) {
 
 	// ---- the parts
 	const say = (text) => { voice.textContent = said = text; };
-	/** Whether a kernel answers: a saved notebook has widgets without one. */
-	const live = () => !!model.get("live") && !el.closest(".jupyter-widgets-disconnected");
+	const live = () => answers(model, el);
 	const predict = makePredict(S, { model, say, go: (p) => bar.go(p), pause: () => bar.pause(), paint: () => show(bar.at), back: () => bar.knob.next.focus({ preventScroll: true }) }, on);
 	const mute = (what) => predict.mute(what);
 	const graph = makeGraph(S, { mute, asks: predict.asks, select: (i) => { if (!predict.click(i)) select(i); } }, on);
@@ -231,7 +235,7 @@ function draw({ model, el, signal, strip }) {
 	bar.at = model.get("step") || 0;
 	bar.paint();
 	paintTheme();
-	strip.show(live());
+	strip.show(live() || !!data.live);
 	if (el.clientWidth > 40) { width = el.clientWidth; settle(); } else show(bar.at);
 	sizes.observe(el);
 }

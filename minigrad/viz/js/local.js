@@ -1,0 +1,22 @@
+// Changes of an input where no kernel answers: the engine of the page computes everything anew.
+
+import { compute } from "./engine.js";
+
+/** The model with inputs that can be changed without Python, where the data allow it; `answers()` is true where a kernel is. */
+export function withEngine(model, answers) {
+	const start = model.get("data"), live = start.live;
+	if (!live) return model;
+	const exact = structuredClone(live.exact), leaves = start.nodes.filter((n) => n.leaf && exact[n.id].d.length <= 12);
+	const inputs = Object.fromEntries(leaves.map((n) => [n.name, live.exact[n.id]]));
+	const own = {
+		get: (what) => (what === "inputs" ? (answers() && model.get("inputs")) || inputs : model.get(what)),
+		send(message) {
+			if (answers()) { model.send(message); return; }
+			exact[leaves.find((n) => n.name === message.name).id].d[message.index] = message.value;
+			model.set("data", { ...compute(start, exact), stay: true });
+		},
+	};
+	for (const name of ["set", "save_changes", "on"]) own[name] = (...given) => model[name](...given);
+	own.off = (...given) => model.off?.(...given);
+	return own;
+}
