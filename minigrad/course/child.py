@@ -15,6 +15,7 @@ import faulthandler
 import gc
 import importlib.abc
 import importlib.machinery
+import linecache
 import math
 import os
 import signal
@@ -186,6 +187,7 @@ def is_of(name: str | None, libraries: tuple[str, ...]) -> bool:
 
 
 LIKE_THEM = ("autograd", "jax", "tensorflow", "mygrad", "micrograd", "tinygrad")  # libraries that differentiate
+TEXTS = os.path.realpath(Path(lessons.__file__).parent) + os.sep  # where the answers are written
 STARTS = {"subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "pty.spawn"}
 
 
@@ -202,6 +204,8 @@ class Refusal(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Python tells of each import and of each program that is started: neither is a way round."""
         if event == "import" and is_of(what[0], self.banned) and self not in sys.meta_path:
             raise RuntimeError(self.words)
+        if event == "open" and isinstance(what[0], str | bytes) and os.path.realpath(os.fsdecode(what[0])).startswith(TEXTS):
+            raise PermissionError(self.words)
         if event in STARTS:
             raise RuntimeError("No other program can be started while an exercise is checked: the answer is computed here")
 
@@ -229,6 +233,9 @@ def leave_the_answers_out(namespace: dict[str, Any]) -> None:
     home = (lessons.__name__,)
     refuse = Refusal(home, "The answers of the course are not there while an exercise is checked, as at hand-in")
     sys.meta_path.insert(0, refuse)
+    sys.addaudithook(refuse.heard)
+    for name in [name for name in linecache.cache if name.startswith(TEXTS)]:
+        del linecache.cache[name]  # the lines that a traceback through an answer shows
     for name in [name for name in sys.modules if is_of(name, home)]:
         for thing in vars(sys.modules.pop(name)).values():
             for each in thing.exercises if isinstance(thing, Lesson) else ():

@@ -789,6 +789,15 @@ def in_a_frame(x, v):
     while "exercise" not in frame.f_locals:
         frame = frame.f_back
     return frame.f_locals["exercise"].oracle(x, v)
+def reads_the_text(x, v):
+    with open(lessons.__file__.replace("__init__.py", "05_vectors.md")) as text:
+        return text.read()
+def reads_kept_lines(x, v):
+    import linecache
+    kept = [name for name in linecache.cache if "05_vectors.md" in name]
+    if not kept:
+        raise RuntimeError("The answers of the course are not kept")
+    return 2 * x * v
 def starts_python(x, v):
     subprocess.run([sys.executable, "-c", "import time; time.sleep(9)"])
 def forks(x, v):

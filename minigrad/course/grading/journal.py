@@ -28,7 +28,7 @@ PACKAGE = Path(__file__).resolve().parents[2]
 RESULTS, SETTINGS, LOCK = "results.jsonl", "run.json", "run.lock"
 # What a verdict depends on besides the lesson: judge, worker, reader. The engine counts where students use it.
 _JUDGE = (
-    "exercise", "verdict", "raised", "likeness", "slips", "wrong_solutions", "student", "wire", "worker", "misconceptions",
+    "exercise", "lesson_text", "verdict", "raised", "likeness", "slips", "wrong_solutions", "student", "wire", "worker", "misconceptions",
     "updating", "common", "shrinking", "working", "plain", "shown", "comparing", "diagnosis", "searching", "explaining",
     "notebooks",
 )  # fmt: skip
@@ -49,7 +49,7 @@ def pack_hash(number: int) -> str:
     lesson = lessons.lesson(number)
     folder = PACKAGE / "course"
     files = [folder / f"{name}.py" for name in _JUDGE] + [folder / "grading" / f"{name}.py" for name in _GRADING]
-    files += sorted((folder / "lessons").glob(f"l{number:02d}_*.py"))
+    files += sorted((folder / "lessons").glob(f"*{number:02d}_*"))  # the text, and the Python beside it
     if lesson.with_engine or any(exercise.with_engine for exercise in lesson.exercises):
         files += sorted(
             path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in ("course", "viz")

@@ -1,0 +1,369 @@
+"""The text of a lesson: titles, hints, right and wrong answers, and what the student is told, read from its Markdown file.
+
+You will meet a `Piece` (a heading, an item, a quote or a block of code), an `Answer` (an item that shows code) and a `Section`
+(an exercise while it is read). Oracles, probes and preludes are Python; docs/authors.md shows the grammar by an example.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from . import exercise as makers
+from .exercise import Before, Exercise, Lesson, Wrong
+
+__all__ = ["Answer", "Piece", "Section", "TextError", "lesson", "sections", "text_of", "words"]
+
+LINE = re.compile(r"( *)(#{1,3} |- |\d+\. |> ?|```|)(.*)")
+TOKEN = re.compile(
+    r"``(?P<two>.+?)``|`(?P<one>[^`]+)`|\*\*(?P<name>.+?)\*\*|(?P<belief>M\d\d)\b|\[.*?\]\((?P<file>\w+\.py)\)"
+    r"|(?P<word>→|->|\b(?:and|without|when|like|everywhere)\b)|[,\s]+|(?P<odd>\S+)"
+)
+DEFINITION = re.compile(r"(?:@.*\n)*[^\s@#].*\n(?:(?:[ \t)\]}#].*)?\n)*")
+PARTS = ("Hints", "Asks", "Working", "Right", "Wrong", "Options", "Items", "Order")
+HOLDS = "facts, as in '- minutes: 5', and the headings ### " + ", ".join(PARTS)
+READS = "code in backticks, a **name**, M01, old → new, and, without, everywhere, when, like"
+Code = Mapping[str, Mapping[str, Any]]
+Edit = tuple[str, str, bool]  # this text, the text in its place, and whether it may stand there several times
+
+
+class TextError(ValueError):
+    """A text that cannot be read: the file, the line, what is there and what may be there."""
+
+    def __init__(self, file: Path, line: int, says: str) -> None:
+        super().__init__(f"{file.name}, line {line}: {says}")
+
+
+@dataclass
+class Piece:
+    """One thing in the file, with the line on which it begins; below a heading or an item, what belongs to it."""
+
+    mark: str
+    text: str
+    line: int
+    inside: bool
+    below: list[Piece] = field(default_factory=list)
+
+
+@dataclass
+class Answer:
+    """A right or a wrong answer as its item has it: whole code, or edits of the first right answer."""
+
+    line: int
+    name: str = ""
+    belief: str = ""
+    says: str = ""
+    when: str = ""
+    like: str = ""
+    code: str = ""
+    edits: list[Edit] = field(default_factory=list)
+    file: str = ""
+
+
+def words(text: str) -> str:
+    """The text without the backslashes that keep Markdown from reading `*` and `_` as marks."""
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
+
+
+def pieces(file: Path) -> Iterator[Piece]:
+    """The things in a file, in order. A line without a mark continues the one above."""
+    now: Piece | None = None
+    for number, line in enumerate([*file.read_text(encoding="utf-8-sig").splitlines(), ""], 1):
+        if "\t" in line:
+            raise TextError(file, number, "a tab: indent with spaces")
+        indent, mark, rest = re.fullmatch(LINE, line).groups()  # type: ignore[union-attr]  # it fits every line
+        mark = mark.strip()
+        if now and now.mark.startswith("```") and line.strip() != "```":
+            now.text += f"{line}\n"
+        elif now and now.mark.startswith("```"):
+            now.text = textwrap.dedent(now.text)
+            yield now
+            now = None
+        elif now and rest and mark != "```" and (not mark or mark == now.mark == ">"):
+            now.text += f" {rest.strip()}"
+        else:
+            if now:
+                yield now
+            mark, rest = (f"```{rest.strip()}", "") if mark == "```" else (mark, rest.strip())
+            now = Piece(mark, rest, number, bool(indent)) if mark or rest else None
+    if now:
+        raise TextError(file, now.line, "this block of code has no end: a line of ``` closes it")
+
+
+def grouped(found: Iterator[Piece]) -> list[Piece]:
+    """The pieces, each below its heading or its item."""
+    above = {0: Piece("", "", 0, False)}
+    for piece in found:
+        depth = len(piece.mark) if piece.mark.startswith("#") else 5 if piece.inside else 4
+        above[max(level for level in above if level < depth)].below.append(piece)
+        above = {level: each for level, each in above.items() if level < depth} | {depth: piece}
+    return above[0].below
+
+
+def body(source: str) -> str:
+    """Statements as they are; of an expression, the statement that returns it."""
+    try:
+        ast.parse(source, mode="eval")
+    except SyntaxError:
+        return source
+    return f"return {source}"
+
+
+class Section:
+    """One exercise while it is read; `space` is what its code may use, `code` what Python gives."""
+
+    def __init__(self, file: Path, top: Piece, space: dict[str, Any], code: Mapping[str, Any]) -> None:
+        self.file, self.top, self.space, self.code = file, top, {**space}, dict(code)
+        self.base, self.right = "", None
+        self.known: dict[str, Answer] = {}
+        self.compiled: dict[str, CodeType] = {}
+        self.id, _, self.title = words(top.text).partition(" ")
+        self.parts = {part.text: part.below for part in top.below if part.mark == "###"}
+        for part in top.below:
+            if part.mark not in ("###", "-") or (part.mark == "###" and part.text not in PARTS):
+                raise self.error(part.line, f"{part.text!r}: an exercise holds {HOLDS}")
+        self.facts = {key: self.fact(text, p) for p, key, text in facts(file, top)}
+        self.asked = dict(re.findall(r"`([\w.]+)(?:\((.*?)\))?`", self.facts.pop("asks for", "")))
+
+    def error(self, line: int, says: str) -> TextError:
+        """For what cannot be read, where and why."""
+        return TextError(self.file, line, says)
+
+    def fact(self, text: str, item: Piece) -> Any:
+        """A number, yes, a value (all of it in backticks), or words."""
+        if re.fullmatch(r"`[^`]+`", text) and not item.text.startswith("asks for"):
+            return self.evaluated(text[1:-1], item.line)
+        return True if text == "yes" else ast.literal_eval(text) if re.fullmatch(r"[-\d.e]*\d", text) else (
+            text if item.text.startswith("asks for") else words(text))  # fmt: skip
+
+    def evaluated(self, source: str, line: int) -> Any:
+        """The value of an expression."""
+        try:
+            return eval(compile(source, f"{self.file}:{line}", "eval"), {**self.space, "right": self.right})
+        except (SyntaxError, NameError) as problem:
+            raise self.error(line, f"{problem}: {source}") from problem
+
+    def answer(self, item: Piece) -> Answer:
+        """The item as its tokens say."""
+        found, after = Answer(item.line), ""
+        for match in TOKEN.finditer(item.text):
+            kind, text = match.lastgroup, match[match.lastgroup] if match.lastgroup else ""
+            if kind in ("one", "two") and after == "when":
+                found.when = text
+            elif kind in ("one", "two", "name") and after == "like":
+                found.like = text
+            elif kind in ("one", "two") and after in ("→", "->"):
+                found.edits.append((found.code, text, False))
+                found.code = ""
+            elif kind in ("one", "two") and after == "without":
+                found.edits.append((text, "", False))
+            elif kind in ("one", "two") and not found.code:
+                found.code = text
+            elif kind == "word" and text == "everywhere" and found.edits:
+                found.edits[-1] = (*found.edits[-1][:2], True)
+            elif kind in ("name", "belief", "file"):
+                setattr(found, kind, text)
+            elif kind and kind != "word":
+                raise self.error(item.line, f"what is {text!r}? Here stand {READS}")
+            after = text if kind == "word" else after if not kind else ""
+        found.says = " ".join(words(part.text) for part in item.below if part.mark == ">")
+        for block in item.below:
+            if block.mark == "```diff":
+                old, new = ("".join(x[1:] + "\n" for x in block.text.splitlines() if x[:1] != sign) for sign in "+-")
+                found.edits.append((old.strip("\n"), new.strip("\n"), False))
+            elif block.mark.startswith("```"):
+                found.code, found.line = block.text, block.line
+        if bool(found.code) + bool(found.edits) + bool(found.file) != 1 or not (
+            found.name or item.text.startswith("`")
+        ):
+            raise self.error(
+                item.line, "an answer is code in backticks, or a **name** and edits or a block of code below"
+            )
+        found.name = found.name or found.code.strip() or " and ".join(f"{old} → {new}" for old, new, _ in found.edits)
+        return found
+
+    def source(self, answer: Answer) -> str:
+        """The code of an answer: its own, or that of the first right answer after its edits."""
+        if answer.file:
+            return (self.file.parent / answer.file).read_text(encoding="utf-8")
+        source = answer.code or self.base
+        for old, new, several in answer.edits:
+            if (times := source.count(old)) != 1 and not (several and times):
+                says = f"{times} times; write 'everywhere' if all are meant" if times else "nowhere"
+                raise self.error(answer.line, f"{old!r} stands {says} in the first right answer")
+            source = source.replace(old, new)
+        return source
+
+    def made(self, answer: Answer) -> Any:
+        """The answer itself: a value; a function, from its expression or its body; or all names that are asked for."""
+        source = self.source(answer)
+        if not self.asked:
+            return self.evaluated(source.strip(), answer.line)
+        (name, signature), *others = self.asked.items()
+        owner, _, bare = name.rpartition(".")
+        known = "|".join({part for each in self.asked for part in (each.partition(".")[0], each.rpartition(".")[2])})
+        if not re.search(rf"^(?:(def|class) ({known})\b|({known})(\.\w+)? *=)", source, re.MULTILINE):
+            source = f"def {bare}({signature}):\n{textwrap.indent(body(source), '    ')}"
+        space = {**self.space, "right": self.right}
+        self.run(source, answer.line, space)
+        if not others:
+            return space[bare] if bare in space else space[owner]
+        first = {each.partition(".")[0] for each in self.asked}
+        return {
+            each: space[each] if each in space else self.right[each]
+            for each in sorted(first, key=list(self.asked).index)
+        }
+
+    def run(self, source: str, line: int, space: dict[str, Any]) -> None:
+        """Run code definition by definition: most variants of a long answer have most of them in common."""
+        where = f"{self.file}:{line}"
+        source = source if source.endswith("\n") else source + "\n"
+        linecache.cache[where] = len(source), None, source.splitlines(keepends=True), where  # for tracebacks
+        for part in DEFINITION.finditer(source):
+            if part[0] not in self.compiled:
+                above = "\n" * source.count("\n", 0, part.start())
+                try:
+                    self.compiled[part[0]] = compile(above + part[0], where, "exec")
+                except SyntaxError as problem:
+                    says = f"{problem.msg}: {(problem.text or source).strip()}"
+                    raise self.error(line + (problem.lineno or 0), says) from problem
+            exec(self.compiled[part[0]], space)
+
+    def answers(self, part: str) -> Iterator[tuple[Answer, Any]]:
+        """The answers below a heading; those after it may use one by its name."""
+        for item in self.parts.get(part, []):
+            found = self.answer(item)
+            self.base = self.base or self.source(found)
+            made = self.made(found)
+            self.right = made if self.right is None else self.right
+            if (name := found.name.replace(" ", "_")).isidentifier() and self.asked:
+                self.space[name] = made
+            yield found, made
+
+    def wrong(self) -> Iterator[Wrong]:
+        """The wrong answers, each with what it says or what the one says that it is like."""
+        for found, made in self.answers("Wrong"):
+            if found.like:
+                if found.like not in self.known:
+                    raise self.error(found.line, f"no answer above is called {found.like!r}")
+                other = self.known[found.like]
+                found.says, found.belief = found.says or other.says, found.belief or other.belief
+                other.like = other.like or other.name
+                found.like = other.like
+            if not found.says and not found.belief:
+                raise self.error(found.line, "nothing is said to the student: write a quote below, '  > ...'")
+            self.known[found.name] = found
+            when = self.evaluated(f"lambda answer: {found.when}", found.line) if found.when else None
+            yield Wrong(made, self.belief(found.belief, found.line), found.says, (), found.like, when, found.name)
+
+    def belief(self, id: str, line: int) -> str:
+        """The id of a misconception, if there is one of this number."""
+        from .misconceptions import CATALOGUE
+
+        if id and id not in CATALOGUE:
+            raise self.error(line, f"there is no misconception {id}")
+        return id
+
+    def exercise(self) -> Exercise:
+        """The exercise that it declares."""
+        given: dict[str, Any] = {**self.facts, **self.code}
+        rights = [made for _, made in self.answers("Right")]
+        wrong = list(self.wrong())
+        liked = {w.alike for w in wrong}
+        wrong = [
+            Wrong(w.answer, w.misconception, w.says, (), w.name, w.when, w.name) if w.name in liked else w
+            for w in wrong
+        ]
+        for item in self.parts.get("Options", []):
+            option = re.fullmatch(r"(\w+): (.+?)(?: \((M\d\d)\))?", item.text)
+            if not option:
+                raise self.error(
+                    item.line, "an option is '- a: its words (M01)', with the misconception of a wrong one"
+                )
+            given.setdefault("options", {})[option[1]] = words(option[2])
+            if option[1] != given.get("right"):
+                says = " ".join(words(part.text) for part in item.below if part.mark == ">")
+                wrong.append(Wrong(option[1], self.belief(option[3] or "", item.line), says))
+        kind = given.pop("kind", "function")
+        if odd := given.keys() - {each.name for each in fields(Exercise)} - {"name"}:
+            raise self.error(self.top.line, f"an exercise has no {', '.join(sorted(odd))!r}")
+        given |= {"name": list(self.asked) or given.pop("name", "")} if kind != "prediction" else {}
+        given |= {"alternatives": rights} if kind in ("function", "program") else {}
+        given |= {"asks": tuple(map(self.item, self.parts["Asks"]))} if "Asks" in self.parts else {}
+        given |= {"working": self.parts["Working"][0].text} if "Working" in self.parts else {}
+        if "without" in given:
+            given["without"] = frozenset(re.split(r"[,\s]+", given["without"]))
+        if kind == "ordering":
+            given |= {"items": list(map(self.item, self.parts["Items"])), "before": list(self.order())}
+        else:
+            given["wrong"] = wrong
+        made: Exercise = getattr(makers, kind)(self.id, title=self.title, hints=[*map(self.item, self.parts.get("Hints", []))],
+                                               **given)  # fmt: skip
+        return made
+
+    def item(self, piece: Piece) -> str:
+        """The words of an item of a list."""
+        return words(piece.text)
+
+    def order(self) -> Iterator[Before]:
+        """The rules of an ordering: '- 1 before 3 M21', with what is said below."""
+        for item in self.parts.get("Order", []):
+            rule = re.fullmatch(r"(\d+) before (\d+)(?: (M\d\d))?", item.text)
+            if not rule:
+                raise self.error(item.line, "a rule is '- 1 before 3 M21', by the numbers of the items")
+            says = " ".join(words(part.text) for part in item.below if part.mark == ">")
+            yield Before(int(rule[1]), int(rule[2]), self.belief(rule[3] or "", item.line), says)
+
+
+def facts(file: Path, top: Piece) -> Iterator[tuple[Piece, str, str]]:
+    """The facts below a heading: the item, its key and its text."""
+    for item in top.below:
+        key, colon, text = item.text.partition(": ")
+        if item.mark == "-":
+            if not colon:
+                raise TextError(file, item.line, f"{item.text!r}: a fact is '- key: value'")
+            yield item, key, text
+
+
+def text_of(python: str) -> Path:
+    """The text beside a lesson's Python file: 05_vectors.md of l05_vectors.py."""
+    return Path(python).with_name(f"{Path(python).stem[1:]}.md")
+
+
+def sections(file: Path, space: Mapping[str, Any], code: Code) -> tuple[Piece, list[Section]]:
+    """The heading of a text and its exercises; `code` is what each of them has in Python."""
+    top, *more = grouped(pieces(file)) or [Piece("", "", 1, False)]
+    if top.mark != "#" or more:
+        raise TextError(
+            file, (more or [top])[-1].line, "a text begins with one heading, '# 05 the title of the lesson'"
+        )
+    parts: dict[str, Piece] = {}
+    for part in top.below:
+        if part.mark == "##" and parts.setdefault(part.text.split()[0], part) is not part:
+            raise TextError(file, part.line, f"exercise {part.text.split()[0]} stands here for the second time")
+    if unknown := code.keys() - parts.keys():
+        raise TextError(file, 1, f"Python declares exercise {', '.join(sorted(unknown))}, and the text has none")
+    return top, [Section(file, part, dict(space), code.get(id, {})) for id, part in parts.items()]
+
+
+def lesson(python: str, space: Mapping[str, Any], code: Code) -> Lesson:
+    """The lesson of a Python file and the text beside it.
+
+    Raises:
+        TextError: the text cannot be read; with its line.
+    """
+    file = text_of(python)
+    top, found = sections(file, space, code)
+    number, _, title = words(top.text).partition(" ")
+    given = {key: text for _, key, text in facts(file, top)}
+    lists = {key: tuple(re.findall(r"[^\s,`]+", given.get(key, ""))) for key in ("introduces", "misconceptions")}
+    after = tuple(int(each) for each in re.findall(r"\d+", given.get("after", "")))
+    return Lesson(int(number), file.stem, title, tuple(each.exercise() for each in found), after, words(given["idea"]), **lists,
+                  with_engine="with engine" in given, locked="locked" in given)  # fmt: skip
