@@ -123,7 +123,7 @@ def lead_on(kind: str, nb: Notebook, lesson: Lesson) -> None:
 
 def way_on(kind: str, lesson: Lesson) -> str:
     """What the last cell says."""
-    later = next((each for each in lessons.all_lessons() if each.number == lesson.number + 1), None)
+    later = next((each for each in lessons.all_lessons() if each.number > lesson.number), None)
     reading = kind == "notebooks"
     folder = "" if reading else "../notebooks/"
     after = "This was the last lesson."

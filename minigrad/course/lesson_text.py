@@ -121,7 +121,8 @@ class Section:
 
     def __init__(self, file: Path, top: Piece, space: dict[str, Any], code: Mapping[str, Any]) -> None:
         self.file, self.top, self.space, self.code = file, top, {**space}, dict(code)
-        self.base, self.right = "", None
+        self.base = ""
+        self.right: Any = None
         self.known: dict[str, Answer] = {}
         self.compiled: dict[str, CodeType] = {}
         self.id, _, self.title = words(top.text).partition(" ")

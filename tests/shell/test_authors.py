@@ -55,6 +55,9 @@ class Copy:
             self.run("-c", body)
         elif head[1].startswith("new cell of "):
             self.add_cell(head[1].removeprefix("new cell of "), "code" if language == "python" else language, body)
+        elif head[1].startswith("at the end of "):
+            file = self.root / head[1].removeprefix("at the end of ")
+            file.write_text(file.read_text(encoding="utf-8") + body, encoding="utf-8")
         elif head[1].startswith("new file "):
             file = self.root / head[1].removeprefix("new file ")
             assert not file.exists()
@@ -72,12 +75,13 @@ class Copy:
         file.write_text("".join(lines), encoding="utf-8")
 
     def add_cell(self, name: str, kind: str, source: str) -> None:
-        """Put a cell at the end of a notebook, before its links; a notebook that is not there begins with it."""
+        """Put a cell above "Done?" in a notebook, or before its links; a notebook that is not there begins with it."""
         file = self.root / name
         nb = notebooks.read(file) if file.exists() else {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
         cell = {"cell_type": kind, "metadata": {}, "source": source.rstrip("\n")}
         cell |= {"outputs": [], "execution_count": None} if kind == "code" else {}
-        last = len(nb["cells"]) - (bool(nb["cells"]) and nb["cells"][-1].get("id", "").endswith("-next"))
+        ends = [i for i, c in enumerate(nb["cells"]) if c.get("id", "").endswith("-next") or "## Done?" in "".join(c["source"])]
+        last = min([*ends, len(nb["cells"])])
         nb["cells"].insert(last, cell)
         notebooks.write(nb, file)
 
@@ -120,11 +124,11 @@ def test_the_exercise_is_graded(copy: Copy) -> None:
 
 @pytest.mark.slow
 def test_the_lesson_builds(copy: Copy) -> None:
-    assert "passed" in copy.printed["minigrad check solutions/15_norms_exercises.ipynb"]
-    lesson, exercise = copy.text("notebooks/15_norms.ipynb"), copy.text("exercises/15_norms_exercises.ipynb")
+    assert "passed" in copy.printed["minigrad check solutions/99_norms_exercises.ipynb"]
+    lesson, exercise = copy.text("notebooks/99_norms.ipynb"), copy.text("exercises/99_norms_exercises.ipynb")
     assert "tensor(5.)" in lesson and "minutes**: " in lesson and "length = 13" not in exercise
-    assert "15_norms.ipynb" in copy.text("notebooks/README.md")
-    assert "tensor(5.)" in copy.text("public/lessons/15_norms.html")
+    assert "99_norms.ipynb" in copy.text("notebooks/README.md")
+    assert "tensor(5.)" in copy.text("public/lessons/99_norms.html")
 
 
 @pytest.mark.slow

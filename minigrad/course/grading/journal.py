@@ -28,9 +28,9 @@ PACKAGE = Path(__file__).resolve().parents[2]
 RESULTS, SETTINGS, LOCK = "results.jsonl", "run.json", "run.lock"
 # What a verdict depends on besides the lesson: judge, worker, reader. The engine counts where students use it.
 _JUDGE = (
-    "exercise", "lesson_text", "verdict", "raised", "likeness", "slips", "wrong_solutions", "student", "wire", "worker", "misconceptions",
+    "exercise", "verdict", "raised", "likeness", "slips", "wrong_solutions", "student", "wire", "worker", "misconceptions",
     "updating", "common", "shrinking", "working", "plain", "shown", "comparing", "diagnosis", "searching", "explaining",
-    "notebooks",
+    "notebooks", "lesson_text",
 )  # fmt: skip
 _GRADING = ("reader", "cells", "package", "grader", "sandbox", "zygote", "confine")
 _SYNC_SECONDS = 1.0

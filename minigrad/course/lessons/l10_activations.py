@@ -15,14 +15,11 @@ import numpy as np
 
 import minigrad as torch
 
-from ..exercise import ENGINE_OFF, Exercise, Lesson, Probe, Wrong, call, function, numbers, prediction, unaided
+from ..exercise import ENGINE_OFF, Probe, call, numbers, unaided
+from ..lesson_text import lesson
 
 Array = np.ndarray[Any, Any]
 
-OWN_RULE = (
-    "This answer asks the engine for the gradient. The check switches the engine off, and then nothing is left. "
-    "Write the rule with numpy alone. "
-)
 
 # --- 10.1 relu and maximum -----------------------------------------------------------------------------
 
@@ -60,10 +57,6 @@ def probes_10_1(rng: np.random.Generator) -> Iterator[Probe]:
                   b=np.array([0.5, 2.0]), g=np.array([3.0, -2.0]))  # fmt: skip
 
 
-def relu_rule(x: Any, g: Any) -> Any:
-    return np.where(x > 0, g, 0.0)
-
-
 def maximum_rule(a: Any, b: Any, g: Any) -> Any:
     first = g * (np.sign(a - b) + 1) / 2
     return first, g - first
@@ -97,7 +90,9 @@ def likely_10_1(probe: Probe) -> dict[str, Any]:
     for_all = "As soon as one entry of a and b is equal, every entry gets half of g. Decide for each entry separately."
     return {for_all: halves, ONE_ARRAY: lambda got: isinstance(got, np.ndarray) and got.shape == g.shape} | {
         words: (PIECES[one](a, b, g), PIECES[other](b, a, g))
-        for one, other in sorted(itertools.product(PIECES, PIECES), key=lambda pair: (pair[0] != pair[1], pair.count("") == 0))
+        for one, other in sorted(
+            itertools.product(PIECES, PIECES), key=lambda pair: (pair[0] != pair[1], pair.count("") == 0)
+        )
         if (words := in_words(one, other))
     }
 
@@ -146,78 +141,6 @@ def in_words(one: str, other: str) -> str:
     right = {"a": "The gradient of b is right.", "b": "The gradient of a is right."}
     return " ".join(["In maximum_vjp", *parts, right[parts[0][0]] if len(parts) == 1 else ""]).strip()
 
-
-def kinks(relu: Callable[..., Any] = relu_rule, maximum: Callable[..., Any] = maximum_rule) -> dict[str, Any]:
-    return {"relu_vjp": relu, "maximum_vjp": maximum}
-
-
-EXERCISE_10_1 = function(
-    "10.1", ("relu_vjp", "maximum_vjp"),
-    why="relu passes the gradient where its input was positive; a maximum passes it to the larger operand, or half to each.",
-    title="the rules of relu and maximum",
-    minutes=8,
-    oracle=branches,
-    probes=probes_10_1,
-    likely=likely_10_1,
-    prelude=ENGINE_OFF,
-    wrong=[
-        Wrong(kinks(relu=lambda x, g: np.where(g > 0, g, 0)), "M35", "relu_vjp passes on the positive entries of "
-              "g. Which of the two arrays decides whether an entry passes: the input x, or the upstream gradient g?",
-              name="mask on g"),
-        Wrong(kinks(relu=lambda x, g: np.maximum(x, 0)), "M43", "relu_vjp returns the value of relu. You need its "
-              "derivative: how fast does this value change when x changes?", name="value"),
-        Wrong(kinks(relu=lambda x, g: np.where(x >= 0, g, 0)), "M35", "Your answer is right except where x is "
-              "exactly 0. There, PyTorch takes the derivative of relu to be 0.", name="open at 0"),
-        Wrong(kinks(relu=lambda x, g: (x > 0) * 1.0), "M23", "relu_vjp returns the derivatives 0 and 1 and never "
-              "uses g. Where does the upstream gradient come in?", name="relu without g"),
-        Wrong(kinks(relu=lambda x, g: g * ((x > 0) + 0.5 * (x == 0))), "M35", "You take one half as the derivative "
-              "at 0. This is what maximum(x, 0) does, but relu takes 0 there.", name="half at 0"),
-        Wrong(kinks(relu=lambda x, g: g), "M35", "relu_vjp passes on every entry of g, also where x is negative. "
-              "There, relu is flat. What is its derivative?", name="no mask"),
-        Wrong(kinks(maximum=lambda a, b, g: (g * (a > b), g * (a < b))), "M35", "Where a and b are equal, "
-              "maximum_vjp gives 0 to both of them. PyTorch gives half of g to each.", name="nothing at a tie"),
-        Wrong(kinks(maximum=lambda a, b, g: (g * (a >= b), g * (a < b))), "M35", "Where a and b are equal, a gets "
-              "all of g. Would your answer be the same if a and b were swapped?", name="a at a tie"),
-        Wrong(kinks(maximum=lambda a, b, g: (g * (a >= b), g * (b >= a))), "M35", "Where a and b are equal, both get "
-              "all of g. The two gradients have to add up to g.", name="both at a tie"),
-        Wrong(kinks(maximum=lambda a, b, g: maximum_rule(np.round(a, 1), np.round(b, 1), g)), "M35", "maximum_vjp "
-              "treats nearly equal numbers as equal. 2.02 is larger than 2, so all of g belongs to the 2.02.",
-              name="near is a tie"),
-        Wrong(kinks(maximum=lambda a, b, g: (g, 0 * g) if (a >= b).all() else maximum_rule(a, b, g)), "M35", "If a is "
-              "nowhere smaller than b, your maximum_vjp gives everything to a, even where they are equal. Decide for "
-              "each entry separately.", name="decided for all"),
-        Wrong(kinks(relu=lambda x, g: np.where(x > 0.1, g, 0)), "M35", "relu_vjp gives 0 at x = 0.02, which is a "
-              "positive number. Where exactly does relu start to rise?", name="opens late"),
-        Wrong(kinks(relu=lambda x, g: g * (x > 0) * (g > 0)), "M35", "relu_vjp passes on only what is positive in x and "
-              "in g. A negative upstream gradient passes as well: only x decides.", name="mask on both"),
-        Wrong(kinks(maximum=lambda a, b, g: (g * (a > b), g * (a <= b))), "M35", "Where a and b are equal, b gets "
-              "all of g. Would your answer be the same if a and b were swapped?", name="b at a tie"),
-        Wrong(kinks(maximum=lambda a, b, g: (np.where(a == b, 0.5, g * (a > b)), np.where(a == b, 0.5, g * (b > a)))),
-              "M23", "Where a and b are equal, maximum_vjp gives 0.5 and does not use g. Each gets half of g there.",
-              name="a tie without g"),
-        Wrong(kinks(maximum=lambda a, b, g: (a * (a > b), b * (b > a))), "M43", "maximum_vjp returns the larger values. "
-              "You need the gradients: which entries of g go to a, and which to b?", name="values of maximum"),
-        Wrong(kinks(relu=lambda x, g: g[x > 0]), "M42", "An index with a condition keeps only some of the entries. The "
-              "gradient has the shape of x, with zeros where nothing passes.", name="entries left out"),
-        Wrong(kinks(relu=lambda x, g: np.max(x, 0) * g), "M43", "np.max(x, 0) is the largest entry along axis 0, and "
-              "np.maximum(x, 0) would be the value of relu. You need its derivative, which is 0 or 1.", name="np.max"),
-        Wrong(kinks(maximum=lambda a, b, g: (g * (a > 0), g * (b > 0))), "M35", "maximum_vjp compares a and b with 0. "
-              "The maximum compares them with each other.", name="compared with 0"),
-        Wrong(kinks(relu=lambda x, g: through(torch.relu, x, g)), "", OWN_RULE + "Which comparison do you need?",
-              name="engine"),
-    ],
-    alternatives=[kinks(), kinks(lambda x, g: g * (x > 0),
-                  lambda a, b, g: (g * ((a > b) + 0.5 * (a == b)), g * ((b > a) + 0.5 * (a == b)))),
-                  kinks(lambda x, g: np.heaviside(x, 0) * g,
-                        lambda a, b, g: [g * np.heaviside(a - b, 0.5), g * np.heaviside(b - a, 0.5)])],
-    hints=[
-        "Each entry of the upstream gradient is either passed on or replaced by 0. The input decides which.",
-        "As an example, take min(x, 3). It passes g on where x < 3, and it gives 0 elsewhere.",
-        "A comparison of arrays gives True and False, and these count as 1 and 0 in a product. Where a and b are "
-        "equal, each of them gets half of g.",
-    ],
-    worked="relu: g * (x > 0). maximum: tie = 0.5 * (a == b); return g * ((a > b) + tie), g * ((b > a) + tie).",
-)  # fmt: skip
 
 # --- 10.2 from the output ------------------------------------------------------------------------------
 
@@ -277,66 +200,13 @@ def squash(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
-def from_outputs(
-    sigmoid: Callable[..., Any] = lambda s, g: g * (s - s * s),
-    tanh: Callable[..., Any] = lambda t, g: g - g * t * t,
-) -> dict[str, Any]:
-    return {"sigmoid_vjp": sigmoid, "tanh_vjp": tanh}
-
-
 def steps_10_2(probe: Probe) -> dict[str, Any]:
     """What both rules are made of."""
     out, _ = probe.args or list(probe.data.values())
-    return {"(1 - s)": 1 - out} if "sigmoid" in probe.name + probe.code else {"(1 - t)": 1 - out, "(1 - t**2)": 1 - out**2}
+    return (
+        {"(1 - s)": 1 - out} if "sigmoid" in probe.name + probe.code else {"(1 - t)": 1 - out, "(1 - t**2)": 1 - out**2}
+    )
 
-
-EXERCISE_10_2 = function(
-    "10.2", ("sigmoid_vjp", "tanh_vjp"),
-    why="Both derivatives can be written with the output alone: s(1 − s) for sigmoid, and 1 − t² for tanh.",
-    title="derivatives from the output",
-    minutes=6,
-    oracle=by_cosh,
-    probes=probes_10_2,
-    likely=likely_10_2,
-    steps=steps_10_2,
-    prelude=ENGINE_OFF,
-    rtol=1e-8,
-    wrong=[
-        Wrong(from_outputs(sigmoid=lambda s, g: g * squash(s) * (1 - squash(s))), "M43", "sigmoid_vjp computes the "
-              "sigmoid of s. But s is already the output of the sigmoid, so you can use it as it is.",
-              name="squashes again"),
-        Wrong(from_outputs(sigmoid=lambda s, g: g * s), "M43", "g times s would be right for exp. Where s is near 1, "
-              "the sigmoid is nearly flat. Which factor is small there?", name="s only"),
-        Wrong(from_outputs(sigmoid=lambda s, g: g * (1 - s)), "M43", "g times (1 - s) is small where s is near 1, but "
-              "not where s is near 0. The sigmoid is flat at both ends.", name="1 - s only"),
-        Wrong(from_outputs(sigmoid=lambda s, g: s * (1 - s)), "M23", "This is the derivative of the sigmoid, and g is "
-              "not used. Where does the upstream gradient come in?", name="sigmoid without g"),
-        Wrong(from_outputs(tanh=lambda t, g: g * (1 - np.tanh(t) ** 2)), "M43", "tanh_vjp computes tanh of t. But t is "
-              "already the output of tanh, so you can use it as it is.", name="tanh again"),
-        Wrong(from_outputs(tanh=lambda t, g: g * t * (1 - t)), "M43", "This is the rule of the sigmoid. The values of "
-              "tanh go from -1 to 1. At which values of t is tanh flat?", name="sigmoid's rule"),
-        Wrong(from_outputs(tanh=lambda t, g: g * (1 + t * t)), "M30", "With a plus, the derivative grows where tanh "
-              "becomes flat. Check the sign.", name="plus"),
-        Wrong(from_outputs(tanh=lambda t, g: 1 - t * t), "M23", "This is the derivative of tanh, and g is not used. "
-              "Where does the upstream gradient come in?", name="tanh without g"),
-        Wrong(from_outputs(tanh=lambda t, g: g * (1 - np.abs(t))), "M43", "Your derivative is right for t = -1, 0 and 1, "
-              "but not between them. Which power of t do you need?", name="not squared"),
-        Wrong(from_outputs(lambda s, g: through(torch.sigmoid, np.log(s / (1 - s)), g),
-                           lambda t, g: through(torch.tanh, np.arctanh(t), g)), "", OWN_RULE + "You only need the output.",
-              name="engine"),
-    ],
-    alternatives=[
-        from_outputs(), from_outputs(lambda s, g: g * s * (1 - s), lambda t, g: g * (1 - t) * (1 + t)),
-        from_outputs(lambda s, g: g * (0.25 - (s - 0.5) ** 2), lambda t, g: 4 * g * ((1 + t) / 2) * ((1 - t) / 2)),
-    ],
-    hints=[
-        "Both derivatives can be written with the output alone. You do not need the input.",
-        "For y = exp(x), the rule written with the output is g * y, because exp is its own derivative.",
-        "sigmoid: a product of three factors, which is zero where s is 0 and where s is 1. tanh: zero where t is 1 and "
-        "where t is -1.",
-    ],
-    worked="sigmoid: g * s * (1 - s). tanh: g * (1 - t * t).",
-)  # fmt: skip
 
 # --- 10.3 a whole net ----------------------------------------------------------------------------------
 
@@ -406,33 +276,6 @@ def by_hand(
         return ((P - t) ** 2).mean(), *order(W1_from(X, dZ), bias(dZ), W2_from(X, Z, H, dP), bias(dP))
 
     return two_layer
-
-
-def with_einsum(X: Array, t: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> list[Any]:
-    H = np.clip(np.dot(X, W1) + b1, 0, None)
-    E = np.dot(H, W2) + b2 - t
-    G = E * 2 / E.size
-    D = np.where(H > 0, np.einsum("nk,jk->nj", G, W2), 0)
-    return [(E**2).sum() / E.size, np.einsum("ni,nj->ij", X, D), np.add.reduce(D), np.einsum("nj,nk->jk", H, G),
-            np.add.reduce(G)]  # fmt: skip
-
-
-def with_bias_as_weight(X: Array, t: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> tuple[Any, ...]:
-    one = np.ones((len(X), 1))
-    X1 = np.concatenate([X, one], axis=1)
-    H1 = np.concatenate([np.maximum(X1 @ np.vstack([W1, b1]), 0), one], axis=1)
-    E = H1 @ np.vstack([W2, b2]) - t
-    second = H1.T @ (2 * E / E.size)
-    first = X1.T @ ((2 * E / E.size) @ W2.T * (H1[:, :-1] > 0))
-    return np.mean(E * E), first[:-1], first[-1], second[:-1], second[-1]
-
-
-def net_by_engine(X: Array, t: Array, *parameters: Array) -> tuple[Any, ...]:
-    W1, b1, W2, b2 = leaves = [torch.tensor(each, requires_grad=True) for each in parameters]
-    error = torch.relu(torch.tensor(X) @ W1 + b1) @ W2 + b2 - torch.tensor(t)
-    loss = (error * error).mean()
-    loss.backward()
-    return loss.item(), *(leaf.grad.numpy() for leaf in leaves if leaf.grad is not None)
 
 
 def steps_10_3(probe: Probe) -> dict[str, Any]:
@@ -558,7 +401,9 @@ def likely_10_3(probe: Probe) -> dict[str, Any]:
         put(part, ["with one more division by P.size"], right[part] / E.size)
 
     def changed(got: Any) -> bool:
-        rates = np.concatenate([((b - d) / g).ravel() for b, d, g in zip((W1, b1, W2, b2), got[1:], right[1:], strict=True)])
+        rates = np.concatenate(
+            [((b - d) / g).ravel() for b, d, g in zip((W1, b1, W2, b2), got[1:], right[1:], strict=True)]
+        )
         rates = rates[np.isfinite(rates)]
         return bool(rates.size and rates[0] > 0 and np.allclose(rates, rates[0]))
 
@@ -571,144 +416,36 @@ def close(got: Any, value: Any) -> bool:
     return np.shape(got) == np.shape(value) and bool(np.allclose(got, value, rtol=1e-9, atol=1e-12))
 
 
-EXERCISE_10_3 = function(
-    "10.3", "two_layer",
-    why="The backward pass takes the rules of the forward pass in reverse, and each gradient has the shape of its array.",
-    title="a two-layer net by hand",
-    minutes=25,
-    oracle=one_at_a_time,
-    probes=probes_10_3,
-    steps=steps_10_3,
-    likely=likely_10_3,
-    leads={
-        0: "The loss is wrong, so the mistake begins in the forward pass. Compute Z, H and P for these inputs on paper.",
-        4: "The loss is right, and the gradient of b2 is not. It needs dP alone, so look at dP and at its sum.",
-        3: "The loss and the gradient of b2 are right, so dP is, too. The gradient of W2 is not: which two "
-           "arrays are in it, and in which order?",
-        2: "The gradients of the second layer are right, and the gradient of b1 is not. So the mistake is in dH, in the mask "
-           "that makes dZ, or in the sum.",
-        1: "All is right but the gradient of W1. It needs X and dZ: which arrays does your line take, and in which order?",
+LEADS_10_3 = {
+    0: "The loss is wrong, so the mistake begins in the forward pass. Compute Z, H and P for these inputs on paper.",
+    4: "The loss is right, and the gradient of b2 is not. It needs dP alone, so look at dP and at its sum.",
+    3: "The loss and the gradient of b2 are right, so dP is, too. The gradient of W2 is not: which two "
+    "arrays are in it, and in which order?",
+    2: "The gradients of the second layer are right, and the gradient of b1 is not. So the mistake is in dH, in the mask "
+    "that makes dZ, or in the sum.",
+    1: "All is right but the gradient of W1. It needs X and dZ: which arrays does your line take, and in which order?",
+}
+
+
+LESSON = lesson(
+    __file__,
+    globals(),
+    {
+        "10.1": {"oracle": branches, "probes": probes_10_1, "prelude": ENGINE_OFF, "likely": likely_10_1},
+        "10.2": {
+            "oracle": by_cosh,
+            "probes": probes_10_2,
+            "prelude": ENGINE_OFF,
+            "steps": steps_10_2,
+            "likely": likely_10_2,
+        },
+        "10.3": {
+            "oracle": one_at_a_time,
+            "probes": probes_10_3,
+            "prelude": ENGINE_OFF,
+            "steps": steps_10_3,
+            "likely": likely_10_3,
+            "leads": LEADS_10_3,
+        },
     },
-    prelude=ENGINE_OFF,
-    wrong=[
-        Wrong(by_hand(W2_from=lambda X, Z, H, dP: dP.T @ H), "M29", "dW2 is transposed. It has to have the shape of "
-              "W2. In which order do you multiply H and dP?", name="dW2 transposed"),
-        Wrong(by_hand(W1_from=lambda X, dZ: dZ.T @ X), "M29", "dW1 is transposed. It has to have the shape of W1. In "
-              "which order do you multiply X and dZ?", name="dW1 transposed"),
-        Wrong(by_hand(gate=lambda dH, Z: dH), "M35", "The gradient passes through relu without any change. Where Z is "
-              "negative, relu is flat. What is the gradient of Z there?", name="no mask"),
-        Wrong(by_hand(gate=lambda dH, Z: np.maximum(dH, 0)), "M35", "Your mask keeps the positive entries of the "
-              "gradient. The sign of Z decides what passes through relu, not the sign of the gradient.", name="mask on g"),
-        Wrong(by_hand(gate=lambda dH, Z: dH * (Z < 0)), "M35", "Your mask is the wrong way round: it passes the "
-              "gradient on where relu is flat.", name="mask the wrong way round"),
-        Wrong(by_hand(gate=lambda dH, Z: dH * np.maximum(Z, 0)), "M43", "You multiply by the value of relu. The chain "
-              "rule asks for its derivative, which is 0 or 1.", name="value for derivative"),
-        Wrong(by_hand(gate=lambda dH, Z: dH * (Z >= 0)), "M35", "Your answer is right except where an entry of Z is "
-              "exactly 0. There, PyTorch takes the derivative of relu to be 0.", name="open at 0"),
-        Wrong(by_hand(error=lambda P, t: 2 * (P - t)), "M30", "All your gradients are too large by the same factor. "
-              "The loss is a mean, not a sum. By which number does a mean divide?", name="no 1/N"),
-        Wrong(by_hand(error=lambda P, t: 2 * (P - t) / len(P)), "M30", "Your gradients are right for one output, and "
-              "too large for several. The mean divides by the number of all entries of P, not by the number of its "
-              "rows.", name="divides by the rows"),
-        Wrong(by_hand(error=lambda P, t: (P - t) / P.size), "M30", "All your gradients are half of the right ones. "
-              "What is the derivative of a square?", name="no 2"),
-        Wrong(by_hand(error=lambda P, t: 2 * (t - P) / P.size), "M30", "All your gradients have the wrong sign. The "
-              "error is P minus t. A step against your gradients would make the loss larger.", name="t - P"),
-        Wrong(by_hand(bias=lambda d: d), "M28", "The gradient of a bias has one row for each example. The bias was "
-              "used for every example, so what has to be done with the rows?", name="bias not summed"),
-        Wrong(by_hand(bias=lambda d: d.mean(axis=0)), "M28", "The gradient of a bias is divided by the number of "
-              "examples once too often. The loss has already divided. Add the rows.", name="mean for the sum"),
-        Wrong(by_hand(bias=lambda d: d.sum(axis=1)), "M42", "The gradient of a bias has one number for each example. "
-              "It needs one number for each column. Which axis has to go?", name="sum over the columns"),
-        Wrong(by_hand(W2_from=lambda X, Z, H, dP: X.T @ dP), "M29", "You compute dW2 from X. But W2 was multiplied "
-              "with another array in the forward pass. Which one?", name="X for H"),
-        Wrong(by_hand(W2_from=lambda X, Z, H, dP: Z.T @ dP), "M43", "You compute dW2 from Z, the array before relu. "
-              "But W2 was multiplied with the array after relu.", name="Z for H"),
-        Wrong(by_hand(W2_from=lambda X, Z, H, dP: H.T @ np.ones_like(dP)), "M23", "dW2 does not depend on the errors. "
-              "Which upstream gradient arrives at H @ W2?", name="ones for dP"),
-        Wrong(by_hand(hidden=lambda dP, W2: dP.sum(axis=1, keepdims=True)), "M29", "The gradient of H is computed "
-              "without W2. Each hidden unit was multiplied with a row of W2, so its gradient has to be, too.",
-              name="no W2"),
-        Wrong(by_hand(hidden=lambda dP, W2: dP @ np.linalg.pinv(W2)), "M29", "The gradient of H uses the inverse of W2. "
-              "A backward pass undoes nothing: it multiplies by derivatives. The rule needs the transpose.",
-              name="inverse of W2"),
-        Wrong(by_hand(order=lambda dW1, db1, dW2, db2: (dW2, db2, dW1, db1)), "", "The gradients are right, but they "
-              "come in the wrong order. Return those of the first layer first.", name="second layer first"),
-        Wrong(net_by_engine, "", OWN_RULE + "Begin with the gradient of P.", name="engine"),
-    ],
-    alternatives=[by_hand(), with_einsum, with_bias_as_weight],
-    hints=[
-        "Write the forward pass first, one line for each array: Z, H, P, loss. Then go through these lines in reverse "
-        "order, and write one gradient for each array.",
-        "Begin with dP, the rule of the mean squared error from lesson 08. The rules for dW2, db2 and dH follow from it: "
-        "they are matmul_backward of lesson 07, and the sum over the rows of lesson 06.",
-        "In the lesson's net with tanh, only one line is different: dZ = dH * (1 - H**2). For relu the second factor "
-        "is a comparison.",
-        "Compare the shape of each gradient with the shape of its array. If they differ, a transpose or a sum is "
-        "missing.",
-    ],
-    worked="dP = 2 * (P - t) / P.size, then dW2 = H.T @ dP, db2 = dP.sum(axis=0), dZ = (dP @ W2.T) * (Z > 0), "
-    "dW1 = X.T @ dZ, db1 = dZ.sum(axis=0).",
-)  # fmt: skip
-
-# --- predictions of the reading notebook ---------------------------------------------------------------
-
-PREDICTION_10_0 = prediction(
-    "10.0", [10, 11], points=0,
-    title="two layers as one line",
-    wrong=[
-        Wrong([10, -1], "", "The 3 goes through the second layer, too, and the second layer multiplies it."),
-        Wrong([7, -1], "M22", "The second layer multiplies the result of the first one. It does not add to it."),
-        Wrong([10, -4], "", "The second layer multiplies the whole 2x + 3, not only the 2x."),
-        Wrong([10, 3], "", "The second layer multiplies the 3 and then subtracts 4."),
-    ],
-)  # fmt: skip
-
-PREDICTION_10_0A = prediction(
-    "10.0a", [10, 0, 0, -40], points=0,
-    title="the gradient of relu",
-    wrong=[
-        Wrong([10, 20, 30, 0], "M35", "Here the sign of the upstream gradient decides. But relu only looks at its input."),
-        Wrong([10, 20, 30, -40], "M35", "relu is flat for negative inputs, so not every entry can pass."),
-        Wrong([20, 0, 0, -20], "M43", "These are products with the values of relu. The derivative is 0 or 1."),
-        Wrong([10, 0, 30, -40], "M35", "At 0 there is a choice, and PyTorch takes the derivative 0."),
-    ],
-)  # fmt: skip
-
-PREDICTION_10_0B = prediction(
-    "10.0b", "c", points=0,
-    title="ten sigmoids",
-    options={"a": "about a tenth", "b": "about a thousandth", "c": "less than a millionth"},
-    wrong=[
-        Wrong("a", "M22", "Ten factors are multiplied, not added, and each of them is at most a quarter."),
-        Wrong("b", "M22", "Five factors of a quarter give a thousandth. Here are ten of them."),
-    ],
-)  # fmt: skip
-
-PREDICTION_10_0C = prediction(
-    "10.0c", "b", points=0,
-    title="what the gradient of W2 needs",
-    options={"a": "X", "b": "H", "c": "Z", "d": "W1"},
-    wrong=[
-        Wrong("a", "M29", "X was multiplied with W1. With which array was W2 multiplied?"),
-        Wrong("c", "M43", "Z is the array before tanh. With which array was W2 multiplied?"),
-        Wrong("d", "M29", "W1 belongs to the first layer. With which array was W2 multiplied?"),
-    ],
-)  # fmt: skip
-
-EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_10_0, PREDICTION_10_0A, PREDICTION_10_0B, PREDICTION_10_0C, EXERCISE_10_1, EXERCISE_10_2, EXERCISE_10_3,
-)  # fmt: skip
-
-LESSON = Lesson(
-    number=10,
-    slug="10_activations",
-    title="Activations, and a two-layer net by hand",
-    after=(6, 7, 8),
-    idea="Without activations many layers are one; with them, six short lines compute all gradients of a net.",
-    introduces=(
-        "relu", "maximum", "sigmoid", "relu_vjp", "maximum_vjp", "sigmoid_vjp", "tanh_vjp", "two_layer", "train_net",
-    ),
-    misconceptions=("M35",),
-    exercises=EXERCISES,
-)  # fmt: skip
+)

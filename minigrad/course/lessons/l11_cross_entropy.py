@@ -17,25 +17,16 @@ import minigrad as torch
 
 from ..exercise import (
     ENGINE_OFF,
-    Exercise,
-    Lesson,
     Probe,
-    Wrong,
     call,
-    function,
     numbers,
-    prediction,
-    program,
     run,
     unaided,
 )  # fmt: skip
+from ..lesson_text import lesson
 
 Array = np.ndarray[Any, Any]
 
-OWN_RULE = (
-    "This calls the engine, which the check switches off. Write it yourself, with numpy "
-    "alone. "
-)
 
 # --- 11.1 log-softmax ----------------------------------------------------------------------------------
 
@@ -75,29 +66,13 @@ def shifted_by(z: Any, shift: Any) -> Any:
     return (z - shift) - np.log(np.exp(z - shift).sum(axis=1, keepdims=True))
 
 
-def by_differences(z: Any) -> Any:
-    apart = z[:, None, :] - z[:, :, None]
-    top = apart.max(axis=2)
-    return -(top + np.log(np.exp(apart - top[..., None]).sum(axis=2)))
-
-
 def softmax_rows(z: Any) -> Any:
     return np.exp(stable(z))
-
-
-def maximum_of_columns(z: Any) -> Any:
-    shifted = z - z.max(axis=0)
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
 def maximum_of_all(z: Any) -> Any:
     shifted = z - z.max()
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-
-
-def shifts_one_side(z: Any) -> Any:
-    top = z.max(axis=1, keepdims=True)
-    return z - np.log(np.exp(z - top).sum(axis=1, keepdims=True))
 
 
 def steps_11_1(probe: Probe) -> dict[str, Any]:
@@ -113,7 +88,20 @@ def steps_11_1(probe: Probe) -> dict[str, Any]:
     return found | logs | {"number of columns": np.float64(z.shape[1]), "log(number of columns)": np.log(z.shape[1])}
 
 
-SMALL = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30, 1e-300)  # what is added to be on the safe side
+SMALL = (
+    1e-5,
+    1e-6,
+    1e-7,
+    1e-8,
+    1e-9,
+    1e-10,
+    1e-12,
+    1e-15,
+    1e-16,
+    1e-20,
+    1e-30,
+    1e-300,
+)  # what is added to be on the safe side
 
 
 def likely_11_1(probe: Probe) -> dict[str, Any]:
@@ -181,69 +169,6 @@ def likely_11_1(probe: Probe) -> dict[str, Any]:
     return found
 
 
-EXERCISE_11_1 = function(
-    "11.1", "log_softmax",
-    why="Subtracting the maximum of a row changes no difference of its scores, and exp of a negative number cannot overflow.",
-    title="a log-softmax that survives 1000",
-    minutes=12,
-    oracle=by_logaddexp,
-    probes=probes_11_1,
-    steps=steps_11_1,
-    likely=likely_11_1,
-    prelude=ENGINE_OFF,
-    wrong=[
-        Wrong(lambda z: z - np.log(np.exp(z).sum(axis=1, keepdims=True)), "M51", "The formula is right, but "
-              "exp(1000) is inf. A number added to a whole row does not change its softmax. Which number "
-              "should you subtract?", name="naive"),
-        Wrong(lambda z: np.log(softmax_rows(z)), "M51", "The softmax is right, but a tiny probability was "
-              "rounded to 0, and log(0) is -inf. Work the logarithm into the formula instead.",
-              name="log of softmax"),
-        Wrong(lambda z: np.log(softmax_rows(z) + 1e-12), "M51", "A small number inside the log prevents "
-              "inf, but now the answers are wrong, and the error is largest for small probabilities. What is "
-              "the exact way?", name="epsilon"),
-        Wrong(softmax_rows, "", "These are probabilities. Where is the logarithm?", name="no log"),
-        Wrong(lambda z: stable(z.T).T, "M52", "In your answer the probabilities of each *column* add up to one. Normalise "
-              "each row.", name="columns"),
-        Wrong(maximum_of_columns, "M52", "You subtract the maximum of each column, which shifts the entries of "
-              "one row by different amounts. Which axis gives the maximum of a row?", name="columns' maxima"),
-        Wrong(maximum_of_all, "M51", "You subtract one maximum from the whole matrix. In a row far below it exp gives "
-              "zeros, and log gives -inf. Each row needs its own maximum.", name="one maximum"),
-        Wrong(shifts_one_side, "M51", "The maximum is subtracted inside the exp but not outside. Subtract it "
-              "in both places.", name="one side"),
-        Wrong(lambda z: z - z.max(axis=1, keepdims=True), "", "The largest entry of each row is 0, but the rows are not "
-              "normalised: the exponentials of a row have to add up to 1.", name="only shifted"),
-        Wrong(lambda z: stable(np.clip(z, -500, 500)), "M51", "Scores beyond 500 are cut off. Nothing overflows, but the "
-              "differences within a row are lost. A shift preserves them. By which number should you shift?", name="clipped"),
-        Wrong(lambda z: shifted_by(z, z.mean(axis=1, keepdims=True)), "M51", "You subtract the mean of the row, so a score far "
-              "above the mean still overflows. Which shift leaves nothing above 0?", name="mean"),
-        Wrong(lambda z: shifted_by(z, z.min(axis=1, keepdims=True)), "M51", "You subtract the smallest score, and the "
-              "largest may still "
-              "be a thousand above it. Which shift leaves nothing above 0?", name="minimum"),
-        Wrong(lambda z: shifted_by(z, z[:, :1]), "M51", "You subtract the first score of the row, and a different score may "
-              "be a thousand "
-              "above it. Which shift leaves nothing above 0?", name="first column"),
-        Wrong(lambda z: shifted_by(z, np.abs(z).max(axis=1, keepdims=True)), "M51", "You subtract the largest *absolute* "
-              "value. Scores "
-              "far below zero become even smaller, so exp gives zeros and log gives -inf.", name="largest size"),
-        Wrong(lambda z: shifted_by(z.astype(np.longdouble), 0).astype(float), "M51", "A longer float only moves the limit of "
-              "exp from "
-              "709 to 11,356.", name="longer float"),
-        Wrong(lambda z: torch.log_softmax(torch.tensor(z), dim=1).numpy(), "", OWN_RULE + "Which number do you subtract "
-              "from each row?", name="engine"),
-    ],
-    alternatives=[
-        stable, row_by_row, by_differences,
-        lambda z: np.apply_along_axis(lambda row: row - np.logaddexp.reduce(row), 1, z),
-    ],
-    hints=[
-        "Softmax depends only on differences within a row, so [1000, 999] and [1, 0] have the same softmax.",
-        "log(e^5 + e^7) = 7 + log(e^-2 + 1). The largest score moves out of the log, and no large exponent is left inside.",
-        "Shift each row by its own maximum (axis=1, keepdims=True), then subtract the log of the sum of exps "
-        "of the shifted row from the shifted row.",
-    ],
-    worked="s = z - z.max(axis=1, keepdims=True); return s - np.log(np.exp(s).sum(axis=1, keepdims=True)).",
-)  # fmt: skip
-
 # --- 11.2 cross-entropy --------------------------------------------------------------------------------
 
 
@@ -287,49 +212,6 @@ def losses(
     loss: Callable[..., Any] = mean_surprise, grad: Callable[..., Any] = softmax_minus_one_hot
 ) -> dict[str, Any]:
     return {"cross_entropy": loss, "cross_entropy_grad": grad}
-
-
-def looped_loss(z: Any, targets: Any) -> Any:
-    total = 0.0
-    for row, target in zip(row_by_row(z), targets, strict=True):
-        total -= row[target]
-    return total / len(targets)
-
-
-def changed_in_place(z: Any, targets: Any, g: Any) -> Any:
-    p = softmax_rows(z)
-    p[np.arange(len(z)), targets] -= 1
-    return p * (g / len(z))
-
-
-def with_one_hot(z: Any, targets: Any) -> Any:
-    lse = np.logaddexp.reduce(z, axis=1)
-    return np.array(np.average(lse - (z * np.eye(z.shape[1])[targets]).sum(axis=1)))
-
-
-def from_one_hot(z: Any, targets: Any, g: Any) -> Any:
-    here = (np.arange(z.shape[1]) == targets[:, None]).astype(float)
-    return (np.exp(z - np.logaddexp.reduce(z, axis=1, keepdims=True)) - here) * g / targets.size
-
-
-def measured_grad(z: Any, targets: Any, g: Any) -> Any:
-    out = np.zeros_like(z)
-    for i in np.ndindex(z.shape):
-        e = np.zeros_like(z)
-        e[i] = 1e-4
-        near, far = (mean_surprise(z + k * e, targets) - mean_surprise(z - k * e, targets) for k in (1, 2))
-        out[i] = g * (8 * near - far) / 12e-4
-    return out
-
-
-def all_columns(z: Any, targets: Any, g: Any) -> Any:
-    p = softmax_rows(z)
-    p[:, targets] -= 1
-    return g * p / len(z)
-
-
-def next_row(z: Any, targets: Any, g: Any) -> Any:
-    return g * (softmax_rows(z) - np.eye(z.shape[1])[np.roll(targets, 1)]) / len(z)
 
 
 def steps_11_2(probe: Probe) -> dict[str, Any]:
@@ -400,7 +282,8 @@ def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
             "": losses.mean(),
             "The losses are added up. Take their mean over the rows.": losses.sum(),
             "The sum is divided by the number of classes. Divide by the number of rows.": losses.sum() / classes,
-            "You take the mean over all entries of the array. Divide by the number of rows only.": losses.sum() / z.size,
+            "You take the mean over all entries of the array. Divide by the number of rows only.": losses.sum()
+            / z.size,
             "This is one loss for each row. Take their mean.": losses,
             "This is the loss of the first row only.": losses[0],
             "This is the loss of the last row only.": losses[-1],
@@ -443,7 +326,8 @@ def likely_gradients(z: Array, targets: Array, g: float) -> dict[str, Any]:
     down, whole, top = softmax_rows(z.T).T, np.exp(z - z.max()), np.exp(z - z.max(axis=1, keepdims=True))
     with np.errstate(all="ignore"):
         unshifted, one_shift, column_shift = (
-            e / e.sum(axis=1, keepdims=True) for e in (np.exp(z), np.exp(z - z.max()), np.exp(z - z.max(axis=0))))
+            e / e.sum(axis=1, keepdims=True) for e in (np.exp(z), np.exp(z - z.max()), np.exp(z - z.max(axis=0)))
+        )
     middle = {
         "": p - hot,
         "This is only minus one-hot. What does the second term of the loss, the logarithm of the sum, add?": -hot,
@@ -516,71 +400,6 @@ def likely_11_2(probe: Probe) -> dict[str, Any]:
     return likely_gradients(*given) if len(given) > 2 else likely_losses(*given)
 
 
-EXERCISE_11_2 = function(
-    "11.2", ("cross_entropy", "cross_entropy_grad"),
-    why="The gradient with respect to the scores is softmax minus one-hot, divided by the number of rows.",
-    title="cross-entropy and its gradient",
-    minutes=14,
-    oracle=by_engine,
-    probes=probes_11_2,
-    steps=steps_11_2,
-    likely=likely_11_2,
-    prelude=ENGINE_OFF,
-    wrong=[
-        Wrong(losses(grad=lambda z, t, g: len(z) * softmax_minus_one_hot(z, t, g)), "M30", "The gradient is N "
-              "times too large. The loss is a *mean* over the rows. What does a mean do to a gradient?",
-              name="no 1/N"),
-        Wrong(losses(grad=lambda z, t, g: softmax_minus_one_hot(z, t, g) / z.shape[1]), "M30", "You divide by the "
-              "number of classes as well. The loss averages over the rows only.",
-              name="1/entries"),
-        Wrong(losses(grad=lambda z, t, g: -softmax_minus_one_hot(z, t, g)), "M30", "The sign is wrong: a step with "
-              "this gradient makes the correct class less likely. In which direction does a gradient point?",
-              name="sign"),
-        Wrong(losses(grad=next_row), "", "The -1 is in the wrong row. Each row needs the one-hot of its "
-              "own target.", name="wrong row"),
-        Wrong(losses(grad=lambda z, t, g: softmax_minus_one_hot(softmax_rows(z), t, g)), "M39", "The gradient takes "
-              "softmax twice. Its input is the scores, not the probabilities.", name="gradient, softmax twice"),
-        Wrong(losses(loss=lambda z, t: mean_surprise(softmax_rows(z), t)), "M39", "The loss takes softmax "
-              "twice, so even a perfect answer does not get a loss near 0.",
-              name="loss, softmax twice"),
-        Wrong(losses(grad=lambda z, t, g: softmax_minus_one_hot(z, t, 1.0)), "M23", "This is right only for g = 1. "
-              "How does the upstream gradient g enter?", name="no upstream"),
-        Wrong(losses(grad=lambda z, t, g: g * softmax_rows(z) / len(z)), "", "These are only the probabilities. What "
-              "does the term -z_t of the loss add to the gradient?", name="no one-hot"),
-        Wrong(losses(loss=lambda z, t: len(z) * mean_surprise(z, t)), "M30", "The loss is a sum over the rows. "
-              "Take the mean.", name="sum"),
-        Wrong(losses(loss=lambda z, t: -mean_surprise(z, t)), "M30", "The loss is negative, because the logarithm of a "
-              "probability is at most zero. Which sign is missing?", name="negative"),
-        Wrong(losses(loss=lambda z, t: -np.log(softmax_rows(z)[np.arange(len(z)), t]).mean()), "M51", "A "
-              "score that is 1000 below another gives inf, because its probability was rounded to 0 before the logarithm. "
-              "Use your function of exercise 11.1.", name="log of softmax"),
-        Wrong(losses(grad=lambda z, t, g: g * (np.exp(z) / np.exp(z).sum(1, keepdims=True) - np.eye(z.shape[1])[t]) / len(z)),
-              "M51", "The gradient contains nan for a score of 1000, because its softmax is not shifted, and inf is divided by "
-              "inf.", name="unstable gradient"),
-        Wrong(losses(grad=measured_grad), "M44", "This measures the gradient with small changes, so its small entries are "
-              "inexact. "
-              "Softmax minus one-hot gives each entry exactly."),
-        Wrong(losses(grad=all_columns), "M36", "Each row loses 1 in the target column of *every* row, because p[:, targets] "
-              "selects a "
-              "whole matrix. How do you select one entry of each row?"),
-        Wrong(losses(loss=lambda z, t: -stable(z)[:, t].mean()), "M36", "The loss uses the targets of *all* rows in each "
-              "row, because [:, targets] selects a whole matrix. How do you select one entry of each row?", name="loss over "
-              "a table"),
-        Wrong(losses(lambda z, t: by_engine("cross_entropy", z, t), lambda z, t, g: by_engine("cross_entropy_grad", z, t, g)),
-              "", OWN_RULE + "Your log-softmax of 11.1 is the largest part.", name="engine"),
-    ],
-    alternatives=[losses(), losses(looped_loss, changed_in_place), losses(with_one_hot, from_one_hot)],
-    hints=[
-        "For each row, take minus the log-probability of the correct class. The loss is the "
-        "mean of these numbers.",
-        "For one row with probabilities [.7, .2, .1] and target 1 the gradient is [.7, -.8, .1].",
-        "z[np.arange(len(z)), targets] selects one entry of each row. Divide the gradient by the number of rows, and "
-        "multiply it by g.",
-    ],
-    worked="p = np.exp(log_softmax(z)); p[np.arange(len(z)), targets] -= 1; return g * p / len(z). The loss: "
-           "-log_softmax(z)[np.arange(len(z)), targets].mean().",
-)  # fmt: skip
-
 # --- 11.3 where and nan --------------------------------------------------------------------------------
 
 ENGINE = "import minigrad as torch"
@@ -600,27 +419,6 @@ def probes_11_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("1e300 * safe_sqrt(torch.tensor(x))", x=np.array([0.0, -4.0])).expect(np.array([0.0, 0.0]))
 
 
-def safe_inside(x: Any) -> Any:
-    inside = torch.where(x > 0, x, torch.ones_like(x))
-    return torch.where(x > 0, torch.sqrt(inside), torch.zeros_like(x))
-
-
-def safe_by_mask(x: Any) -> Any:
-    open_ = (x > 0).to(x.dtype)
-    return torch.sqrt(x * open_ + (1 - open_)) * open_
-
-
-def safe_by_index(x: Any) -> Any:
-    out = torch.zeros_like(x)
-    out[x > 0] = torch.sqrt(x[x > 0])
-    return out
-
-
-def below_zero_cut_off(x: Any) -> Any:
-    x.data[x.data < 0] = 0
-    return safe_inside(x)
-
-
 def likely_11_3(probe: Probe) -> dict[str, Any]:
     """Values or gradients of a root with a likely mistake; a test for a changed input."""
     x, v = np.asarray(probe.data["x"], dtype=float), np.asarray(probe.data.get("v", 1.0))
@@ -636,18 +434,29 @@ def likely_11_3(probe: Probe) -> dict[str, Any]:
         "This is the square. The root is asked for.": v * 2 * up if wanted else factor * up**2,
     }  # fmt: skip
     if not wanted:
-        found["Below zero this is minus the root of the size. It should be 0."] = factor * np.sign(x) * np.sqrt(np.abs(x))
-        found["1 is subtracted from each root. Only the entries that are not positive have to become 0."] = (
-            factor * (np.sqrt(np.where(x > 0, x, 1.0)) - 1))
-        found["One condition decides for the whole array here. torch.where decides for each entry."] = (
-            lambda y: (x > 0).any() and not plain(y).any())
-        found["Only the positive entries are left. Each entry of x needs one in the result."] = factor * np.sqrt(x[x > 0])
+        found["Below zero this is minus the root of the size. It should be 0."] = (
+            factor * np.sign(x) * np.sqrt(np.abs(x))
+        )
+        found["1 is subtracted from each root. Only the entries that are not positive have to become 0."] = factor * (
+            np.sqrt(np.where(x > 0, x, 1.0)) - 1
+        )
+        found["One condition decides for the whole array here. torch.where decides for each entry."] = lambda y: (
+            (x > 0).any() and not plain(y).any()
+        )
+        found["Only the positive entries are left. Each entry of x needs one in the result."] = factor * np.sqrt(
+            x[x > 0]
+        )
     closed = x <= 0
     if wanted or closed.any():
         found["Where x is not positive the answer is a small number, and not 0 itself. Put exactly 0 there."] = (
-            v * (x > 0) / (2 * np.sqrt(np.where(x > 0, x, 1.0))) if wanted else lambda y: (
-                np.allclose(plain(y)[~closed], factor * np.sqrt(up)[~closed]) and np.ptp(plain(y)[closed]) == 0
-                and 0 < abs(plain(y)[closed][0]) < 0.5 * factor))
+            v * (x > 0) / (2 * np.sqrt(np.where(x > 0, x, 1.0)))
+            if wanted
+            else lambda y: (
+                np.allclose(plain(y)[~closed], factor * np.sqrt(up)[~closed])
+                and np.ptp(plain(y)[closed]) == 0
+                and 0 < abs(plain(y)[closed][0]) < 0.5 * factor
+            )
+        )
     for small in SMALL:
         words = f"The small number {small:g} is under the root, so the values or derivatives are a little wrong"
         ask = "There is an exact way: which entries may the root not see?"
@@ -657,9 +466,10 @@ def likely_11_3(probe: Probe) -> dict[str, Any]:
         found[f"{words}, and a negative number still reaches the root, whose derivative is nan there. {ask}"] = negative
         held = np.maximum(x, small)
         words = f"Numbers below {small:g} are replaced by {small:g}"
-        found[f"{words} before the root, so where x is 0 or negative the answer is not 0. Replace the root's input only "
-              "where x is *not* positive, and put 0 there afterwards."] = (
-            v * (x >= small) / (2 * np.sqrt(held)) if wanted else factor * np.sqrt(held))
+        found[
+            f"{words} before the root, so where x is 0 or negative the answer is not 0. Replace the root's input only "
+            "where x is *not* positive, and put 0 there afterwards."
+        ] = v * (x >= small) / (2 * np.sqrt(held)) if wanted else factor * np.sqrt(held)
         words = f"The small number {small:g} is under the root, so the values or derivatives are a little wrong"
         if small < 1e-200:
             continue  # where x is positive it is lost in the sum
@@ -674,123 +484,24 @@ def plain(value: Any) -> Array:
     return np.asarray(getattr(value, "array", value), dtype=float)
 
 
-NAN = (
-    "The values are right, but the gradient at 0 is nan: where passes 0 to the root, whose derivative at 0 is "
-    "infinite, and 0 times infinity is nan. Do you have to change the root's output or its input?"
+LESSON = lesson(
+    __file__,
+    globals(),
+    {
+        "11.1": {
+            "oracle": by_logaddexp,
+            "probes": probes_11_1,
+            "prelude": ENGINE_OFF,
+            "steps": steps_11_1,
+            "likely": likely_11_1,
+        },
+        "11.2": {
+            "oracle": by_engine,
+            "probes": probes_11_2,
+            "prelude": ENGINE_OFF,
+            "steps": steps_11_2,
+            "likely": likely_11_2,
+        },
+        "11.3": {"probes": probes_11_3, "prelude": ENGINE, "likely": likely_11_3},
+    },
 )
-
-EXERCISE_11_3 = program(
-    "11.3", "safe_sqrt",
-    why="where differentiates both branches, so the root must never see a number at which its derivative is infinite.",
-    title="a root without nan",
-    minutes=8,
-    prelude=ENGINE,
-    with_engine=True,
-    probes=probes_11_3,
-    likely=likely_11_3,
-    wrong=[
-        Wrong(lambda x: torch.where(x > 0, torch.sqrt(x), torch.zeros_like(x)), "M37", NAN,
-              name="where outside"),
-        Wrong(lambda x: torch.sqrt(torch.clamp(x, min=0.0)), "M35", "The values are right, but at 0 the "
-              "derivative of the root is infinite. Which number may never reach the root?", name="clamp"),
-        Wrong(lambda x: torch.sqrt(torch.relu(x) + 1e-8), "M51", "There is no nan, but the values are a little wrong, and the "
-              "derivatives near 0 have larger errors. Is there an exact way?", name="epsilon"),
-        Wrong(lambda x: torch.sqrt(x), "M37", "Negative numbers have no real root, so the values contain nan. They "
-              "should be 0.", name="plain"),
-        Wrong(lambda x: torch.sqrt(torch.abs(x)), "", "This is the root of the absolute value. Below zero the answer "
-              "should be 0, and its derivative, too.", name="abs"),
-        Wrong(lambda x: safe_inside(x.detach()), "M12", "The values are right, but x gets no gradient, because the "
-              "input is detached from the graph.", name="detached"),
-        Wrong(lambda x: torch.where(x > 0, torch.sqrt(torch.clamp(x, min=1e-3)), torch.zeros_like(x)), "M35", "Positive "
-              "numbers "
-              "below a bound of yours do not get their own root. Replace the root's input only where x is "
-              "*not* positive.", name="clamped high"),
-        Wrong(lambda x: torch.sqrt(torch.where(x > 0, x, torch.ones_like(x))), "", "The root is safe, but where x is not "
-              "positive the answer is 1, as the root of a replacement is. Which number belongs there?", name="one left"),
-        Wrong(below_zero_cut_off, "M15", "The answer is right, but your function changes x, which belongs to its "
-              "caller."),
-        Wrong(lambda x: safe_inside(torch.where(x > 1e-12, x, torch.zeros_like(x))), "M35", "Very small positive numbers are "
-              "treated as 0. "
-              "Compare with 0 exactly.", name="small is zero"),
-        Wrong(lambda x: torch.nan_to_num(torch.sqrt(x)), "M37", "The values are corrected after the root, but at 0 its "
-              "derivative is "
-              "still infinite. Change the root's input and not its output.", name="mended after"),
-    ],
-    alternatives=[
-        safe_inside, safe_by_mask, safe_by_index,
-        lambda x: torch.sqrt(torch.relu(x)),  # relu passes 0 on where x is not positive, even if inf arrives
-        lambda x: x.masked_fill(~(x > 0), 1.0).sqrt().masked_fill(~(x > 0), 0.0),
-        lambda x: torch.stack([v.sqrt() if v.item() > 0 else v * 0 for v in x.reshape(-1)]).reshape(x.shape),
-    ],
-    hints=[
-        "Both branches of where are computed and differentiated. It only chooses between the results.",
-        "For 1/x, you would replace x by 1 wherever it is 0, divide, and replace those results afterwards.",
-        "Use where twice: before the root, to replace the values that it must not see, and after it.",
-    ],
-    worked="inside = torch.where(x > 0, x, torch.ones_like(x)); return torch.where(x > 0, torch.sqrt(inside), "
-           "torch.zeros_like(x)).",
-)  # fmt: skip
-
-# --- predictions of the reading notebook ---------------------------------------------------------------
-
-PREDICTION_11_1A = prediction(
-    "11.1a", "b", points=0,
-    title="softmax of [1000, 999]",
-    options={"a": "[0.7311, 0.2689]", "b": "[nan, nan]", "c": "[inf, inf]"},
-    wrong=[
-        Wrong("a", "M51", "Mathematically this is right. But how large is exp(1000) in float32?"),
-        Wrong("c", "M51", "exp gives inf twice, but then each is divided by the sum. What is inf / inf?"),
-    ],
-)  # fmt: skip
-
-PREDICTION_11_2A = prediction(
-    "11.2a", [0.7, -0.8, 0.1], points=0, atol=0.01,
-    title="the gradient for three scores",
-    asks=("For which score does the loss fall when it grows, and how far is each probability from what it should be, 0 or 1?",),
-    wrong=[
-        Wrong([0.7, 0.2, 0.1], "", "These are the probabilities. The loss falls when the score of the correct class grows, "
-              "so its derivative is negative."),
-        Wrong([-0.7, 0.8, -0.1], "M30", "This is the direction of the step. The gradient points to where the loss grows."),
-        Wrong([0, -1, 0], "", "The other scores change the loss, too, because they are in the denominator of softmax."),
-    ],
-)  # fmt: skip
-
-PREDICTION_11_2B = prediction(
-    "11.2b", "c", points=0,
-    title="one probability, another score",
-    options={"a": "zero", "b": "positive", "c": "negative"},
-    wrong=[
-        Wrong("a", "", "It would be zero if softmax worked entry by entry. Which scores are in the denominator of the first "
-              "probability?"),
-        Wrong("b", "", "When the second score grows, the second probability grows. What must the others do, so that the sum "
-              "stays 1?"),
-    ],
-)  # fmt: skip
-
-PREDICTION_11_3A = prediction(
-    "11.3a", "b", points=0,
-    title="the gradient of a branch that was not chosen",
-    options={"a": "0", "b": "nan", "c": "inf"},
-    wrong=[
-        Wrong("a", "M37", "It should be 0. But the root was computed at 0 as well, and what is its derivative there?"),
-        Wrong("c", "M37", "The derivative of the root is infinite at 0. Which upstream gradient does it get from `where`?"),
-    ],
-)  # fmt: skip
-
-EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_11_1A, PREDICTION_11_2A, PREDICTION_11_2B, PREDICTION_11_3A, EXERCISE_11_1, EXERCISE_11_2, EXERCISE_11_3,
-)  # fmt: skip
-
-LESSON = Lesson(
-    number=11,
-    slug="11_cross_entropy",
-    title="Softmax and cross-entropy",
-    after=(8, 10),
-    idea="Probabilities from scores of any size, and a loss whose gradient is softmax minus one-hot.",
-    introduces=(
-        "minigrad.nn.functional", "nn", "softmax", "log", "log_softmax", "cross_entropy", "zeros_like", "max",
-        "cross_entropy_grad", "safe_sqrt",
-    ),
-    misconceptions=("M37", "M39", "M51"),
-    exercises=EXERCISES,
-)  # fmt: skip

@@ -195,7 +195,7 @@ def lesson_page(maker: Maker, lesson: Lesson, living: dict[str, Living]) -> Page
             continue
         out += [text.colour(cell["source"]), *outputs(cell, living.get(cell["id"]), maker, prose.target)]
     out.append("</div>\n" * folded)
-    later = next((each for each in lessons.all_lessons() if each.number == lesson.number + 1), None)
+    later = next((each for each in lessons.all_lessons() if each.number > lesson.number), None)
     more = {
         "lesson": lesson, "asked": asked, "next": f"exercises/{lesson.slug}{notebooks.SUFFIX}.html",
         "next_title": f"Exercises of lesson {lesson.number:02d}",
@@ -208,7 +208,7 @@ def neighbours(lesson: Lesson, later: Lesson | None) -> dict[str, str]:
     """The page before a lesson's."""
     if not lesson.number:
         return {"previous": "index.html", "previous_title": "All lessons"}
-    before = lessons.lesson(lesson.number - 1)
+    before = lessons.lesson(max(number for number in lessons.numbers() if number < lesson.number))
     return {"previous": f"lessons/{before.slug}.html", "previous_title": title_of(before)}
 
 
@@ -223,7 +223,7 @@ def exercise_page(maker: Maker, lesson: Lesson) -> Page:
             continue
         out.append(text.colour(cell["source"]))
         out += [hints(lessons.find(id)) for id in notebooks.exercise_ids({"cells": [cell]})]
-    later = next((each for each in lessons.all_lessons() if each.number == lesson.number + 1), None)
+    later = next((each for each in lessons.all_lessons() if each.number > lesson.number), None)
     more = {"lesson": lesson, "previous": f"lessons/{lesson.slug}.html", "previous_title": title_of(lesson)}
     if later:
         more |= {"next": f"lessons/{later.slug}.html", "next_title": title_of(later)}
