@@ -186,6 +186,11 @@ def is_of(name: str | None, libraries: tuple[str, ...]) -> bool:
     return ".".join(parts[:3]) in libraries or (parts[0] in libraries and parts[1:2] != ["course"])
 
 
+def of_a_lesson(path: Any) -> bool:
+    """True for a file in which answers are written."""
+    return isinstance(path, str | bytes) and os.path.realpath(os.fsdecode(path)).startswith(TEXTS)
+
+
 LIKE_THEM = ("autograd", "jax", "tensorflow", "mygrad", "micrograd", "tinygrad")  # libraries that differentiate
 TEXTS = os.path.realpath(Path(lessons.__file__).parent) + os.sep  # where the answers are written
 STARTS = {"subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "pty.spawn"}
@@ -204,7 +209,7 @@ class Refusal(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Python tells of each import and of each program that is started: neither is a way round."""
         if event == "import" and is_of(what[0], self.banned) and self not in sys.meta_path:
             raise RuntimeError(self.words)
-        if event == "open" and isinstance(what[0], str | bytes) and os.path.realpath(os.fsdecode(what[0])).startswith(TEXTS):
+        if event == "open" and lessons.__name__ in self.banned and of_a_lesson(what[0]):
             raise PermissionError(self.words)
         if event in STARTS:
             raise RuntimeError("No other program can be started while an exercise is checked: the answer is computed here")
