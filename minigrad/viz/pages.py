@@ -19,6 +19,7 @@ from .engine import rules
 from .svg import describe, picture
 
 HERE = Path(__file__).parent
+PLAYGROUND = ("places", "formula", "playground")  # what a page brings besides that has a field for formulas
 MODULES = (
     "tools", "engine", "local", "numbers", "state", "graph", "help", "panels", "beside", "predict", "transport", "inputs",
     "main",
@@ -35,14 +36,9 @@ const values = { data, predict: data.predict, step: +(linked() ?? data.at ?? 0),
 values.whole = "<!doctype html>\\n" + document.documentElement.outerHTML;
 const note = () => history.replaceState(null, "", "#step=" + values.step);  // slow, so once after several keys
 let link;
-const heard = {}, model = { get: (k) => values[k], save_changes() {},
-on: (what, fn) => { (heard[what] ??= new Set()).add(fn); }, off: (what, fn) => heard[what].delete(fn),
-set(k, v) {
-  if (values[k] === v) return;
-  values[k] = v;
-  if (k === "step" && !window.frameElement) { clearTimeout(link); link = setTimeout(note, 100); }
-  for (const fn of [...(heard["change:" + k] || [])]) fn();
-} };
+const model = pageModel(values, (name) => {
+  if (name === "step" && !window.frameElement) { clearTimeout(link); link = setTimeout(note, 100); }
+});
 render({ model, el: document.getElementById("stepper"), signal: new AbortController().signal });
 addEventListener("hashchange", () => { if (linked()) model.set("step", +linked()); });
 %FRAME%</script></body></html>
@@ -68,12 +64,22 @@ def script() -> str:
 
     What js/rules.js would hold is made here from the derivative table.
     """
-    parts = [f"const RULES = {as_json(rules())};"]
-    for name in MODULES:
+    return f"const RULES = {as_json(rules())};\n{joined(MODULES)}\nexport default {{ render }};\n"
+
+
+@cache
+def playground() -> str:
+    """The JavaScript of a page with a field for formulas: it stands in one scope with the stepper's."""
+    return joined(PLAYGROUND)
+
+
+def joined(names: tuple[str, ...]) -> str:
+    parts = []
+    for name in names:
         text = COMMENT.sub("", (HERE / "js" / f"{name}.js").read_text(encoding="utf-8"))
         text = re.sub(r"^import .*\n", "", text, flags=re.MULTILINE)
         parts.append(re.sub(r"^export ", "", text, flags=re.MULTILINE))
-    return "\n".join(parts) + "\nexport default { render };\n"
+    return "\n".join(parts)
 
 
 @cache

@@ -284,3 +284,64 @@ def test_exercises_and_figures_as_in_a_browser_with_numpy_alone(
     monkeypatch.setattr(sys, "platform", "emscripten")
     viz.plots.slope(None, at=1.0)
     assert "plots.slope draws nothing here" in capsys.readouterr().out
+
+
+# The playground --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the playground with its scripts, without the lessons."""
+    folder = tmp_path_factory.mktemp("playground")
+    known = lessons.all_lessons()
+    maker = site.Maker(notebooks.course_root(), "", site.places(notebooks.course_root(), known))
+    for name in ("site.css", "site.js"):
+        maker.files[f"assets/{name}"] = (site.HERE / "static" / name).read_bytes()
+    maker.files |= {"assets/stepper.js": site.stepper_script(), "assets/playground.js": site.playground_script()}
+    for page in (site.playground_page(), site.front_page(known)):
+        maker.files[page.path] = site.rendered(page, known, maker)
+    for path, content in maker.files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    return folder
+
+
+@pytest.mark.browser
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("name", ["index", "playground"])
+def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: Path, name: str) -> None:
+    address = (playground / f"{name}.html").as_uri()
+    page.goto(address)
+    field, position, trouble = page.locator("#formula"), page.locator(".mg-pos"), page.locator(".trouble")
+    assert position.inner_text() == "start, step 0 of 18"
+    for _ in range(5):
+        page.locator("[data-id=next]").click()
+    assert "step 5 of 18" in position.inner_text()
+    field.fill("x = 2\ny = x * z")
+    trouble.locator("pre").wait_for()
+    assert (
+        "z has no value yet" in trouble.inner_text() and trouble.locator("pre").inner_text() == "y = x * z\n        ^"
+    )
+    assert page.locator(".mg-title").inner_text() == "Forward and backward pass of y", "the last good picture stays"
+    trouble.get_by_role("button").click()
+    assert field.input_value() == "x = 2\nz = 1\ny = x * z" and not trouble.inner_text()
+    page.locator(".mg-strip input[type=range]").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert field.input_value().startswith("x = 2.1\n")
+    page.locator("[data-id=next]").click()
+    page.locator(".copy").click()
+    link = page.url
+    other = page.context.new_page()
+    other.goto(link)
+    assert other.locator("#formula").input_value() == "x = 2.1\nz = 1\ny = x * z"
+    assert "step 1 of" in other.locator(".mg-pos").inner_text()
+    for broken in ("#formula=%E0%A4%A", "#formula=x&step=1e99", "#formula=x%3D1%0Ax*x&step=-7", "#step=oops"):
+        other.goto("about:blank")
+        other.goto(address + broken)
+        assert other.locator("#formula").is_visible()
+    assert page.errors == [] and page.refused == []
+
+
+def test_the_scripts_of_a_page_are_small() -> None:
+    assert len(site.stepper_script()) <= 110_000
+    assert len(site.playground_script()) <= 22_000

@@ -1,6 +1,8 @@
-"""The engine in the page: for other inputs it shows what Python shows."""
+"""The engine in the page: for other inputs it shows what Python shows, and it computes what somebody types as Python does."""
 
 import json
+import os
+import random
 from typing import Any
 
 import pytest
@@ -64,7 +66,9 @@ VALUES = ("val", "up", "local", "raw", "contrib", "before", "after", "jac")
 @pytest.fixture
 def engine(page):
     """Calls a function of the page's modules with JSON values."""
-    source = pages.script().replace("export default { render };", "export default { compute };")
+    source = pages.script().replace(
+        "export default { render };", pages.playground() + "\nexport default { compute, parse, Mistake };"
+    )
 
     def called(body: str, *given: Any) -> Any:
         text = f"""async ([source, given]) => {{
@@ -85,7 +89,7 @@ def seen(data: dict[str, Any]) -> dict[str, Any]:
             key: None if item.get(key) is None else data["vals"][item[key]] for key in VALUES
         }
         for key in ("saved", "parts"):
-            found[key] = [[*part[:-1 if key == "saved" else 1]] for part in item.get(key, ())]
+            found[key] = [[*part[: -1 if key == "saved" else 1]] for part in item.get(key, ())]
         return found
 
     return {part: [of(item) for item in data[part]] for part in ("nodes", "forward", "steps")}
@@ -120,3 +124,144 @@ def by_hand(x):
 def test_what_another_input_could_change_otherwise_is_left_to_python(function) -> None:
     assert "live" not in step(function, x=2.0, display="page").data
 
+
+# ---------------------------------------------------------------- what somebody types
+UNARY = (
+    """
+sin({a}); cos({a}); exp({a} * 0.3); tanh({a}); sigmoid({a}); relu({a}); log({a} * {a} + 1); sqrt(abs({a}) + 0.5); -{a}; {a} ** 2
+{a} ** 3; {a} ** 0; abs({a}); {a} - 1; 2 - {a}; 3 * {a}; {a} / 4; 2 / ({a} * {a} + 1); 2 ** {a}; sum({a}); mean({a})
+({a} * {a} + 1) ** 0.5
+""".strip()
+    .replace("\n", "; ")
+    .split("; ")
+)
+BINARY = [
+    "{a} + {b}",
+    "{a} - {b}",
+    "{a} * {b}",
+    "{a} / ({b} * {b} + 1)",
+    "{a} * {a} - {b}",
+    "(abs({a}) + 0.5) ** {b}",
+    "{a} @ {b}",
+]
+SHAPES = [(), (), (), (2,), (3,), (1,), (2, 2), (2, 3), (3, 2)]
+PROGRAMS = int(os.environ.get("MINIGRAD_FUZZ", "300"))
+LARGEST = 1e-12  # of the largest number of a program: how far two engines in float64 may differ
+
+
+def program(seed: int) -> tuple[list[str], dict[str, Any], str]:
+    """Lines for both engines, the inputs, and the name of the last value. Lines that do not fit together are left out."""
+    pick = random.Random(seed)
+    functions = "sin cos exp tanh sigmoid relu log sqrt abs sum mean".split()  # noqa: SIM905
+    space: dict[str, Any] = {name: getattr(torch, name) for name in functions}
+    lines, inputs = [], {}
+    for name in "xyw"[: pick.randint(1, 3)]:
+        shape = pick.choice(SHAPES)
+        flat = [round(pick.uniform(-2, 2), 3) for _ in range(torch.zeros(shape).numel())]
+        inputs[name] = space[name] = torch.tensor(flat, dtype=torch.float64).reshape(shape).requires_grad_()
+        lines.append(f"{name} = {inputs[name].tolist()}")
+    names = list(inputs)
+    for number in range(pick.randint(1, 7)):
+        line = pick.choice(UNARY + 2 * BINARY).format(a=pick.choice(names), b=pick.choice(names))
+        try:
+            value = eval(line, dict(space))
+        except (RuntimeError, TypeError):
+            continue
+        if ("@" in line and value.dim() == 1) or not torch.isfinite(value).all() or value.numel() > 12:
+            continue
+        names.append(f"t{number}")
+        space[names[-1]] = value
+        lines.append(f"{names[-1]} = {line}")
+    return [*lines, f"loss = sum({names[-1]} * 1.5)"], space, "loss"
+
+
+def moves_of(data: dict[str, Any]) -> list[list[Any]]:
+    """Which node sends to which, in order, with all numbers of the move; nothing is said of written numbers."""
+    at, name = data["vals"], [node["name"] for node in data["nodes"]]
+    return [[step["kind"], name[step["node"]] if data["nodes"][step["node"]]["leaf"] else data["nodes"][step["node"]]["symbol"],
+             step.get("slot"), *(at[step[key]] for key in ("up", "contrib", "after") if step.get(key) is not None)]
+            for step in data["steps"] if step["kind"] != "skip"]  # fmt: skip
+
+
+def compared(engine, seeds: range) -> int:
+    """How many programs were compared: equal moves, in equal order, with equal numbers."""
+    texts, expected = [], []
+    for seed in seeds:
+        lines, space, _ = program(seed)
+        loss = eval(lines[-1].removeprefix("loss = "), dict(space))
+        recording = torch.record(loss, names={})
+        moves: list[list[Any]] = [["seed", recording.places[recording.root].symbol, None, [1.0]]]
+        leaves = {v._node: k for k, v in space.items() if isinstance(v, torch.Tensor) and v.is_leaf}
+        names = {tuple(node.variable.ravel().tolist()): name for node, name in leaves.items() if node is not None}
+        for one in recording.steps:
+            who = recording.places[one.node]
+            head = [names[tuple(who.value.ravel().tolist())] if who.leaf else who.symbol]
+            if one.kind == "leaf":
+                moves.append(["leaf", *head, None, one.upstream.ravel().tolist(), one.after.ravel().tolist()])
+            for sent in one:
+                if not sent.skipped:
+                    numbers = [each.ravel().tolist() for each in (one.upstream, sent.value, sent.after)]
+                    moves.append(["send", *head, sent.slot, *numbers])
+        texts.append("\n".join(lines))
+        expected.append((moves, max(float(abs(p.value).max()) for p in recording.places if p.value is not None)))
+    found = engine(
+        "(js, texts) => texts.map((text) => { const d = js.parse(text); return js.compute(d, d.live.exact, (v) => v.d); })",
+        texts,
+    )
+    for text, data, (moves, largest) in zip(texts, found, expected, strict=True):
+        mine = moves_of(data)
+        assert [move[:3] for move in mine] == [move[:3] for move in moves], text
+        top = max([largest, *(abs(x) for move in moves for part in move[3:] for x in part)])
+        for one, other in zip(mine, moves, strict=True):
+            for a, b in zip(one[3:], other[3:], strict=True):
+                assert all(abs(x - y) <= LARGEST * top for x, y in zip(a, b, strict=True)), (text, one, other)
+    return len(texts)
+
+
+def test_typed_programs_are_walked_as_python_walks_them(engine) -> None:
+    assert compared(engine, range(60)) == 60
+
+
+@pytest.mark.slow
+def test_many_typed_programs_in_one_session(engine) -> None:
+    """A sample; all 2,000 with MINIGRAD_FUZZ=2000."""
+    assert compared(engine, range(1000, 1000 + PROGRAMS)) == PROGRAMS
+
+
+RUBBISH = {  # a text: the sentence, and the letter that it points at
+    "(x": ("The bracket \u201c(\u201d is never closed", 0, 0),
+    "x = 1\nx)": ("closes a bracket that was never opened", 1, 1),
+    "x = 1\nx * y": ("y has no value yet. Give it one in a line above: y = 1", 1, 4),
+    "x = x": ("x has no value yet", 0, 4),
+    "a = b\nb = a": ("b has no value yet", 0, 4),
+    "x = 1\nfoo(x)": ("There is no function foo here", 1, 0),
+    "x = 1\n1 / 0 + x": ("a number is divided by zero", 1, 0),
+    "x = 1\n" + "(" * 1900 + "x": ("Too many brackets", 1, None),
+    "x" * 2001: ("longer than 2000 letters", 0, 0),
+    "x = [1, 2]\ny = [1, 2, 3]\nx + y": ("cannot join the shapes (2,) and (3,)", 2, 0),
+    "x = 1\nx @ x": ("cannot multiply the shapes () and ()", 1, 0),
+    "x = 1\nx $ 2": ("\u201c$\u201d cannot stand in a formula", 1, 2),
+    "x = 1\ny = ": ("ends too early", 1, 4),
+    "2 + 3": ("nothing to differentiate", 0, 0),
+    "": ("Write a formula", 0, 0),
+    "x = [1, [2]]": ("rows that are equally long", 0, 4),
+    "x = 1\nconstructor(x)": ("no function constructor", 1, 0),
+    "x = 1\nx.sin": ("needs brackets", 1, 2),
+    "x = 1\n" + "x + " * 90 + "x": ("nested|boxes|Too many", 1, None),
+}
+
+
+def test_what_cannot_be_read_is_told_with_its_place(engine) -> None:
+    ask = """(js, texts) => texts.map((text) => {
+        try { js.parse(text); return null; } catch (e) { return [e instanceof js.Mistake, e.message, e.row, e.at]; }
+    })"""
+    found = engine(ask, list(RUBBISH))
+    for text, answer, (says, row, at) in zip(RUBBISH, found, RUBBISH.values(), strict=True):
+        assert answer and answer[0], text[:60]
+        assert any(part in answer[1] for part in says.split("|")), (text[:60], answer)
+        assert answer[2] == row and at in (None, answer[3]), (text[:60], answer)
+
+
+def test_nothing_that_is_typed_can_be_run() -> None:
+    for source in (pages.script(), pages.playground()):
+        assert "eval(" not in source and "Function(" not in source and "innerHTML = text" not in source

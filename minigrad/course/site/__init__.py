@@ -52,8 +52,18 @@ REFERENCE = {
     "docs/differences.md": ("differences.html", "Differences from PyTorch"),
 }
 LOOSE = GUIDES | REFERENCE
+SHARED = "render pageModel RULES compute constant number renamed size term cutText h".split()  # noqa: SIM905
 IMAGES = ("notebooks/images", "docs/images")
 API = ("api.html", "API")
+PLAYGROUND = ("playground.html", "Playground")
+PRESETS = [
+    ("Two paths", "x = 3\na = x ** 2\nb = sin(x)\ny = a + b"),
+    ("A chain", "x = 2\ny = exp(sin(x) * 0.5)"),
+    ("A neuron", "x = 0.5\nw = -2\nb = 1\ny = tanh(w * x + b)"),
+    ("Mean squared error", "w = 0.5\nb = 0.25\nx = [1, 2, 3]\nerror = w * x + b - [2, 4, 7]\nloss = mean(error ** 2)"),
+    ("Two layers", "x = [[1, -1]]\nV = [[0.5, -1], [1, 0.25]]\nw = [[2], [-1]]\nh = tanh(x @ V)\nloss = sum((h @ w - 1) ** 2)"),
+    ("x − x", "x = 2\ny = x - x"),
+]
 HEADING = re.compile(r"(?=<h2 )")
 TERM = re.compile(r"<tr>\s*<td>(.*?)</td>")
 ROW = re.compile(r'<tr id="([^"]*)">\s*<td>(.*?)</td>\s*<td>(.*?)</td>', re.DOTALL)
@@ -107,9 +117,10 @@ def build(out: Path, lite: str = "", only: str = "") -> Iterator[tuple[Path, str
         made += [lesson_page(maker, lesson, living), exercise_page(maker, lesson)]
     if not only:
         made += [loose_page(maker, source, path) for source, (path, _) in LOOSE.items()]
-        made += [Page(API[0], "The API", "plain", *api.page()), front_page(known)]
+        made += [Page(API[0], "The API", "plain", *api.page()), playground_page(), front_page(known)]
         maker.files["assets/search.js"] = search_index(made)
     maker.files["assets/stepper.js"] = stepper_script()
+    maker.files["assets/playground.js"] = playground_script()
     for name in ("site.css", "site.js"):
         maker.files[f"assets/{name}"] = (HERE / "static" / name).read_bytes()
     for page in made:
@@ -258,20 +269,36 @@ def front_page(known: list[Lesson]) -> Page:
         scored = [exercise for exercise in lesson.exercises if exercise.points]
         rows.append({"lesson": lesson, "read": read, "solve": solve, "exercises": len(scored), "title": title_of(lesson)})
     hours = [math.ceil(sum(part) / 60) for part in zip(*map(building.times, known), strict=True)]
-    more = {"rows": rows, "hours": hours, "stepper": Markup(stepping(example()))}
+    more = {"rows": rows, "hours": hours, "playground": Markup(trying())}
     return Page("index.html", "minigrad", "front", "", [], more)
 
 
+def playground_page() -> Page:
+    """The playground as a page of its own."""
+    words = (
+        '<h1>Playground</h1>\n<p class="lead">A line such as <code>x = 3</code> or <code>x = [1, 2]</code> makes an input, '
+        "which you can also change above the picture. The backward pass starts from the last line. There are "
+        "<code>+ - * / ** @</code> and the functions sin, cos, exp, log, sqrt, tanh, sigmoid, relu, abs, sum and mean.</p>\n"
+    )
+    return Page(*PLAYGROUND, "playground", words + trying(), [(1, "Playground", "article")])
+
+
+def trying() -> str:
+    """The field, the examples, and the first example as a picture for pages without a script."""
+    data = example()
+    return piece("playground.html", presets=PRESETS, still=Markup(inlined(picture(data))), words=describe(data))
+
+
 def example() -> dict[str, Any]:
-    """The recording on the first page."""
+    """The recording of the first example."""
     import minigrad as torch
     from minigrad.record import record
     from minigrad.viz.data import dress
 
-    source = "x = torch.tensor(3.0, requires_grad=True)\ny = x**2 + torch.sin(x)\n"
-    space: dict[str, Any] = {"torch": torch}
-    alive.value_of(source, "<the first page>", space)
-    return dress(record(space["y"], names={name: space[name] for name in "xy"}))[0]
+    x = torch.tensor(3.0, requires_grad=True)
+    a, b = x**2, torch.sin(x)
+    y = a + b
+    return dress(record(y, names={"x": x, "a": a, "b": b, "y": y}))[0]
 
 
 def title_of(lesson: Lesson) -> str:
@@ -365,7 +392,7 @@ def piece(name: str, /, **values: Any) -> str:
 
 def rendered(page: Page, known: list[Lesson], maker: Maker) -> bytes:
     """The whole page."""
-    menu = {"Guides": [*GUIDES.values()], "Reference": [API, *REFERENCE.values()]}
+    menu = {"Guides": [PLAYGROUND, *GUIDES.values()], "Reference": [API, *REFERENCE.values()]}
 
     def to(path: str) -> str:
         return text.relative(path.partition("?")[0], page.path) + "".join(path.partition("?")[1:])
@@ -375,15 +402,23 @@ def rendered(page: Page, known: list[Lesson], maker: Maker) -> bytes:
         "sections": [(words, anchor) for level, words, anchor in page.headings if level == 2], "more": page.more,
         "lite": maker.lite, "SUFFIX": notebooks.SUFFIX,
     }  # fmt: skip
-    name = "front.html" if page.kind == "front" else "page.html"
+    name = {"front": "front.html", "playground": "playground_page.html"}.get(page.kind, "page.html")
     return templates().get_template(name).render(values).encode() + b"\n"
 
 
 def stepper_script() -> bytes:
     """The stepper once for all pages: as a function, whose own text is what "download" puts into a page."""
-    source = stepper.script().replace("export default { render };", "return { render };")
+    source = stepper.script().replace("export default { render };", f"return {{ {', '.join(SHARED)} }};")
     texts = json.dumps({"css": stepper.style(), "page": stepper.PAGE}, ensure_ascii=False)
     return f"window.minigradStepper = {{ texts: {texts}, module() {{\n{source}\n}} }};\n".encode()
+
+
+def playground_script() -> bytes:
+    """What a page with a playground brings besides: a function of the stepper's own parts."""
+    return (
+        f"window.minigradPlayground = ({{ {', '.join(SHARED)} }}) => {{\n{stepper.playground()}\n"
+        "return { parse, startPlayground };\n};\n"
+    ).encode()
 
 
 def search_index(made: list[Page]) -> bytes:

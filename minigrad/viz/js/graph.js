@@ -21,12 +21,12 @@ export function makeGraph(S, options, on) {
 		const { line: which, stacked, turn, turns, groups = {} } = views[view];
 		svg = s("svg", { viewBox: `0 0 ${drawing.w} ${drawing.h}`, role: "group",
 			"aria-label": `Graph of ${nodes.length} tensors; up and down arrows move from box to box, Enter opens one` });
-		const tip = ([x, y], dx, dy) => `M${x} ${y}l${dx} ${-dy}v${2 * dy}z`;
+		const tip = ([x, y], dx, dy) => (drawing.down ? `M${x} ${y}l${-dy} ${dx}h${2 * dy}z` : `M${x} ${y}l${dx} ${-dy}v${2 * dy}z`);
 		lines = drawing.edges.map((e, i) => {
 			const mine = [...edges.keys()].filter((j) => (which?.[j] ?? j) === i);
 			const plain = mine.every((j) => !nodes[edges[j][0]].rg), cut = plain && mine.some((j) => nodes[edges[j][0]].cut);
 			const [x, y] = e.b;
-			const label = (name, dy) => s("text", { class: name, x: x - 9, y: y + dy, "text-anchor": "end" });
+			const label = (name, dy) => s("text", { class: name, x: x + 9 * (e.side || -1), y: y + dy - (drawing.down ? 20 : 0), "text-anchor": e.side > 0 ? "start" : "end" });
 			const line = { mine, plain, cut, g: s("g"), local: label("local", -5), sent: label("sent", 14), wire: s("path", { class: "wire", d: e.d }) };
 			line.g.append(line.wire, s("path", { class: "tip", d: tip(e.b, -7, 4) }), s("path", { class: "back", d: tip(e.a, 13, 7) }));
 			if (cut) line.g.append(s("path", { class: "scissors", transform: `translate(${(e.a[0] + e.b[0]) / 2} ${(e.a[1] + e.b[1]) / 2})`,

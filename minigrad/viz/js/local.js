@@ -2,6 +2,23 @@
 
 import { compute } from "./engine.js";
 
+/** A model for a page without Jupyter: values, and who hears of their changes; `changed(name)` comes first. */
+export function pageModel(values, changed) {
+	const heard = {};
+	return {
+		get: (name) => values[name],
+		on: (what, fn) => { (heard[what] ??= new Set()).add(fn); },
+		off: (what, fn) => heard[what].delete(fn),
+		save_changes() {},
+		set(name, value) {
+			if (values[name] === value) return;
+			values[name] = value;
+			changed(name);
+			for (const fn of [...(heard[`change:${name}`] || [])]) fn();
+		},
+	};
+}
+
 /** The model with inputs that can be changed without Python, where the data allow it; `answers()` is true where a kernel is. */
 export function withEngine(model, answers) {
 	const start = model.get("data"), live = start.live;
@@ -13,7 +30,7 @@ export function withEngine(model, answers) {
 		send(message) {
 			if (answers()) { model.send(message); return; }
 			exact[leaves.find((n) => n.name === message.name).id].d[message.index] = message.value;
-			model.set("data", { ...compute(start, exact), stay: true });
+			model.set("data", { ...compute(start, exact), live: { ...live, exact: structuredClone(exact) }, stay: true });
 		},
 	};
 	for (const name of ["set", "save_changes", "on"]) own[name] = (...given) => model[name](...given);

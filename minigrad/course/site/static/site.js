@@ -52,18 +52,17 @@ menu.addEventListener("keydown", (event) => {
 
 // ---- steppers: the code is here once, each brings its recording
 const { texts, module } = window.minigradStepper;
-const source = module.toString().replace(/^module\(\) \{/, "").replace(/\}$/, "").replace("return { render };", "export default { render };");
 document.head.append(element("style", texts.css));
-const { render } = module();
+const parts = module(), esm = module.toString().replace(/^module\(\) \{/, "").replace(/return \{[^{}]*\};\s*\}$/, "export default { render };");
+const known = { css: texts.css, page: texts.page, esm, theme: "auto" };
 for (const figure of all(".stepper")) {
-	const data = json(figure), heard = {};
-	const values = { data, predict: data.predict, step: data.at || 0, css: texts.css, page: texts.page, esm: source, theme: "auto" };
-	const model = { get: (name) => values[name], on: (what, fn) => { heard[what] = fn; }, off() {}, save_changes() {}, set: (name, value) => { values[name] = value; } };
+	const data = json(figure), values = { data, predict: data.predict, step: data.at || 0, ...known };
 	const el = element("div", "", { class: "live" });
 	figure.append(el);
-	render({ model, el, signal: new AbortController().signal });
+	parts.render({ model: parts.pageModel(values, () => {}), el, signal: new AbortController().signal });
 	figure.classList.add("alive");
 }
+for (const place of all(".playground")) window.minigradPlayground(parts).startPlayground(place, known);
 
 // ---- sliders and films: one picture for each combination of positions
 for (const figure of all(".slider")) {

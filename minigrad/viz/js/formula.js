@@ -1,0 +1,246 @@
+// Reads what a visitor types, a formula or a few assignments, and makes the stepper's data of it: the graph, the order of its
+// moves and the rules by name. The numbers come from `compute`. Nothing that is typed is ever run as JavaScript.
+
+import { RULES } from "./rules.js";
+import { compute, constant, number, renamed, size, term } from "./engine.js";
+import { cutText } from "./tools.js";
+import { layOut } from "./places.js";
+
+/** What is wrong with a formula, and where: `row` and `at`; `fix` is a line that would help. */
+export class Mistake extends Error {
+	constructor(says, row = 0, at = 0, fix = "") {
+		super(says);
+		Object.assign(this, { row, at, fix });
+	}
+}
+const TOKEN = /\s*(?:((?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/@=(),.[\]]))/iy;
+const POWERS = { "+": 1, "-": 1, "*": 2, "/": 2, "@": 2, neg: 3, "**": 4 }, LETTERS = 2000, DEEP = 60, NAME = 24, NODES = 80, SIDE = 8;
+const FUNCTIONS = ["sin", "cos", "exp", "log", "sqrt", "tanh", "sigmoid", "relu", "abs", "sum", "mean"], MODULES = ["torch", "np", "math", "minigrad", "F"];
+const shown = (s) => (s.length ? `(${s.join(", ")}${s.length > 1 ? "" : ","})` : "()");
+
+/** The tree of a line from the place `start` on: { op, args, from, to }, where a name has `name` and a number `value`. */
+function read(line, row, start) {
+	const wrong = (says, at = line.length) => { throw new Mistake(says, row, at); }, tokens = [];
+	for (TOKEN.lastIndex = start; line.slice(TOKEN.lastIndex).trim();) {
+		const at = TOKEN.lastIndex + line.slice(TOKEN.lastIndex).search(/\S/), m = TOKEN.exec(line);
+		if (!m) wrong(`“${String.fromCodePoint(line.codePointAt(at))}” cannot stand in a formula.`, at);
+		tokens.push({ text: m[0].trim(), digit: m[1] !== undefined, word: m[2] !== undefined, from: at, to: TOKEN.lastIndex });
+	}
+	let p = 0, deep = 0;
+	const peek = () => tokens[p]?.text, here = () => tokens[p]?.from ?? line.length, node = (op, args, from, more) => ({ op, args, from, to: tokens[p - 1].to, ...more });
+	function list(end, open) {
+		const items = [];
+		while (peek() !== end) {
+			if (peek() === undefined) wrong(`The bracket “${open.text}” is never closed: “${end}” is missing.`, open.from);
+			items.push(expr(0));
+			if (peek() === ",") p++;
+			else if (peek() !== end && peek() !== undefined) wrong(`“${peek()}” cannot stand here. Is “${end}” missing before it?`, here());
+		}
+		p++;
+		return items;
+	}
+	function atom() {
+		const t = tokens[p++];
+		if (!t) wrong("The formula ends too early: a number, a name or a bracket is missing.");
+		if (t.text === "-") {
+			const a = expr(POWERS.neg);
+			return a.value && !a.value.s.length ? node("number", [], t.from, { value: { s: [], d: [-a.value.d[0]] } }) : node("neg", [a], t.from);
+		}
+		if (t.text === "(") {
+			const [a, more] = list(")", t);
+			if (!a || more) wrong("Round brackets hold one formula.", t.from);
+			return { ...a, from: t.from, to: tokens[p - 1].to };
+		}
+		if (t.text === "[") return table(list("]", t), t);
+		if (t.digit) return node("number", [], t.from, { value: { s: [], d: [+t.text] } });
+		if (!t.word) wrong(`“${t.text}” cannot stand here: a number, a name or a bracket is missing.`, t.from);
+		if (MODULES.includes(t.text) && peek() === ".") { p++; return atom(); }
+		return peek() === "(" ? call(t, [], t.from) : node("name", [], t.from, { name: t.text });
+	}
+	function call(t, before, from) {
+		if (!FUNCTIONS.includes(t.text)) wrong(`There is no function ${t.text} here. There are ${FUNCTIONS.join(", ")}.`, t.from);
+		const args = [...before, ...list(")", tokens[p++])];
+		if (args.length !== 1) wrong(`${t.text} takes one value.`, t.from);
+		return node(t.text, args, from);
+	}
+	function table(items, open) {
+		const s = items[0]?.value?.s;
+		const fits = s && s.length < 2 && items.length <= SIDE && items.every((item) => item.value?.s.join() === s.join());
+		if (!fits) wrong(`A list holds at most ${SIDE} numbers, or rows that are equally long: [1, 2] or [[1, 2], [3, 4]].`, open.from);
+		return node("number", [], open.from, { value: { s: [items.length, ...s], d: items.flatMap((item) => item.value.d) } });
+	}
+	function expr(least) {
+		if (++deep > DEEP) wrong("Too many brackets or operations stand inside one another here.", here());
+		let a = atom();
+		for (;;) {
+			const op = peek();
+			if (op === ".") {
+				const t = tokens[++p] || wrong("A name is missing after the point.");
+				p++;
+				if (peek() !== "(") wrong(`.${t.text} needs brackets after it: .${t.text}().`, t.from);
+				a = call(t, [a], a.from);
+			} else if (POWERS[op] > least) {
+				p++;
+				a = node(op, [a, expr(op === "**" ? POWERS.neg - 0.5 : POWERS[op])], a.from);
+				a.to = tokens[p - 1].to;
+			} else break;
+		}
+		deep--;
+		return a;
+	}
+	const tree = expr(0), rest = peek();
+	if (rest === "=") wrong("Left of = stands one name.", here());
+	if (/[)\]]/.test(rest)) wrong(`“${rest}” closes a bracket that was never opened.`, here());
+	if (rest) wrong(`“${rest}” cannot stand here: an operation such as + or * is missing before it.`, here());
+	return tree;
+}
+
+/** A tree as Python writes it. */
+function written(t, least = 0) {
+	if (t.op === "name") return t.name;
+	if (t.op === "number") return list(t.value);
+	const power = POWERS[t.op];
+	if (!power) return `${t.op}(${written(t.args[0])})`;
+	const [a, b] = t.args, up = t.op === "**", text = b ? `${written(a, up ? power + 1 : power)} ${t.op} ${written(b, up ? POWERS.neg : power + 1)}` : `-${written(a, power)}`;
+	return power < least ? `(${text})` : text;
+}
+export function list({ s, d }, at = 0) {
+	if (!s.length) return String(d[at]);
+	const inner = s.slice(1), step = size(inner);
+	return `[${Array.from({ length: s[0] }, (_, i) => list({ s: inner, d }, at + i * step)).join(", ")}]`;
+}
+
+/** The stepper's data for a text. Mistake for what cannot be read or does not fit together. */
+export function parse(text) {
+	if (text.length > LETTERS) throw new Mistake(`This is longer than ${LETTERS} letters: leave something out.`, 0, 0);
+	const lines = text.split(/\n|;/), nodes = [], make = [], exact = {}, names = new Map(), kept = [];
+	let last = null;
+	const add = (n, how, value) => {
+		if (nodes.length >= NODES) throw new Mistake(`A picture of more than ${NODES} boxes is not drawn here.`, n.row, n.at);
+		const same = nodes.filter((other) => other.base === n.name).length;
+		const blank = { op: "", symbol: "", leaf: false, rg: false, named: false, expr: "", line: "", src: "", spot: "", old: null };
+		nodes.push({ ...blank, ...n, base: n.name, name: cutText(n.name, NAME) + (same ? ` (${same + 1})` : "") });
+		make.push(how);
+		if (value) exact[nodes.length - 1] = value;
+		return { node: nodes.length - 1 };
+	};
+	lines.forEach((line, row) => {
+		if (!line.trim()) return;
+		const head = /^\s*([A-Za-z_]\w*)\s*=(?!=)/.exec(line), tree = read(line, row, head ? head[0].length : 0);
+		kept.push([row + 1, line]);
+		const span = (t) => [0, kept.length - 1, t.from, kept.length - 1, t.to], wrong = (says, t, fix) => { throw new Mistake(says, row, t.from, fix); };
+		if (head && tree.op === "number") last = add({ name: head[1], leaf: true, rg: true, named: true, shape: tree.value.s, row, at: 0 }, null, tree.value);
+		else {
+			last = build(tree);
+			if (last.node === undefined) wrong("Here is nothing to differentiate: no input stands in this line.", tree);
+			const n = nodes[last.node];
+			if (head && make[last.node] && n.span?.join() === span(tree).join() && !n.named) Object.assign(n, { name: head[1], base: head[1], named: true });
+		}
+		if (head) names.set(head[1], last);
+
+		/** The node of a tree, or a number. */
+		function build(t) {
+			if (t.op === "number") return t.value.s.length ? add({ name: written(t), named: true, shape: t.value.s, row, at: t.from }, null, t.value) : { value: t.value.d[0] };
+			if (t.op === "name") return names.get(t.name) || wrong(`${t.name} has no value yet. Give it one in a line above: ${t.name} = 1`, t, `${t.name} = 1`);
+			const [a, b] = t.args.map(build);
+			if (a.value !== undefined && (!b || b.value !== undefined)) {
+				if (t.op === "/" && b.value === 0) wrong("Here a number is divided by zero.", t);
+				return { value: constant(t.op, [a.value, b?.value]) };
+			}
+			const unary = { neg: ["neg", "-"], sum: ["sum_all", "sum"], mean: ["mean_all", "mean"] }[t.op] || [t.op, t.op];
+			if (!b) return made(unary[0], [a], [a], t, unary[1]);
+			const number = [a, b].find((o) => o.value !== undefined), tensor = a === number ? b : a;
+			if (t.op === "@") return made(product(a, b, t), [a, b], [a, b], t, "@");
+			if (!number) return made({ "+": "add", "-": "sub", "*": "mul", "/": "div", "**": "power_tensor" }[t.op], [a, b], [a, b], t, t.op);
+			if (t.op === "**" && number === a) {
+				const base = add({ name: written(t.args[0]), named: true, shape: [], row, at: t.from }, null, { s: [], d: [a.value] });
+				return made("power_base", [base, b], [a, b], t, "**");
+			}
+			if (t.op === "/" && number === a) {
+				const inverse = made("reciprocal", [b], [b], { ...t, text: `1 / ${written(t.args[1], POWERS.neg)}` }, "reciprocal");
+				return a.value === 1 ? inverse : made("mul", [inverse, a], [a, inverse], t, "*");
+			}
+			const own = { "+": "add", "-": number === a ? "rsub" : "sub", "*": "mul", "/": "div", "**": number.value === 0 ? "power_zero" : "power" };
+			return made(own[t.op], [tensor, number], [a, b], t, t.op);
+		}
+		function product(a, b, t) {
+			const [s, u] = [a, b].map((o) => nodes[o.node]?.shape ?? []);
+			if (s.length === 2 && u.length === 2 && s[1] === u[0]) return "mm";
+			if (s.length === 1 && u.length === 1 && s[0] === u[0]) return "dot";
+			const takes = "it takes two matrices (n, m) and (m, k), or two lists of one length";
+			return wrong(`@ cannot multiply the shapes ${shown(s)} and ${shown(u)}: ${takes}.`, t);
+		}
+		/** A node of a row, with its operands in the row's order and in the order in which they are written. */
+		function made(rowName, operands, parts, t, symbol) {
+			const shapes = operands.map((o) => (o.node === undefined ? [] : nodes[o.node].shape)), [s, u] = shapes;
+			const whole = t.text || written(t), shape = rowName === "mm" ? [s[0], u[1]] : /_all|dot/.test(rowName) ? [] : stretch(shapes, t);
+			const label = (o) => (o.node === undefined ? [number(o.value), null, o.value] : [nodes[o.node].name, 0]);
+			const n = { name: whole, symbol, shape, rg: operands.some((o) => nodes[o.node]?.rg), expr: whole, span: span(t), op: rowName, row, at: t.from };
+			return add({ ...n, parts: parts.map(label) }, [rowName, ...operands.map((o) => o.node ?? [o.value])]);
+		}
+		function stretch(shapes, t) {
+			const all = [];
+			for (const s of shapes) s.forEach((n, i) => {
+				const k = s.length - 1 - i, m = all[k] ?? 1;
+				if (m !== n && m !== 1 && n !== 1) wrong(`${t.op} cannot join the shapes ${shapes.map(shown).join(" and ")}: ${m} and ${n} do not fit.`, t);
+				all[k] = Math.max(m, n);
+			});
+			return all.reverse();
+		}
+	});
+	if (!last) throw new Mistake("Write a formula, for example x = 2 in one line and x * x in the next.", 0, 0);
+	return graph(nodes, make, exact, last.node, kept);
+}
+
+/** The data of the part of a graph that its last line needs: names, edges, moves, layout. */
+function graph(all, everyMake, everyExact, end, kept) {
+	const used = new Set([end]);
+	for (const i of used) for (const o of everyMake[i]?.slice(1) || []) if (!Array.isArray(o)) used.add(o);
+	const order = [...used].sort((a, b) => a - b), at = new Map(order.map((i, k) => [i, k])), root = at.get(end);
+	const nodes = order.map((i, k) => ({ ...all[i], id: k })), name = (i) => nodes[i].name, needs = (i) => nodes[i].rg;
+	const make = order.map((i) => everyMake[i]?.map((o) => at.get(o) ?? o) ?? null);
+	const exact = Object.fromEntries(order.flatMap((i, k) => (everyExact[i] ? [[k, everyExact[i]]] : [])));
+	const edges = make.flatMap((how, k) => (how || []).slice(1).flatMap((o, slot) => (Array.isArray(o) ? [] : [[o, k, slot]])));
+	const start = `The pass starts at ${name(root)} with gradient 1: when ${name(root)} changes by a little, ${name(root)} changes by just as much.`;
+	const steps = [{ kind: "seed", node: root, text: [start], beats: ["seed"] }];
+	for (let k = root; k >= 0; k--) {
+		if (!needs(k)) continue;
+		if (nodes[k].leaf) steps.push({ kind: "leaf", node: k, before: null, text: [], beats: ["collect"] });
+		const own = edges.filter(([, b]) => b === k), first = own.find(([a]) => needs(a));
+		for (const edge of own) {
+			const [parent, , slot] = edge, nothing = `${name(k)} sends nothing to ${name(parent)}: ${name(parent)} does not require a gradient.`;
+			if (!needs(parent)) steps.push({ node: k, kind: "skip", parent, slot, text: [nothing], beats: ["collect"] });
+			else steps.push(send(nodes, make[k], edge, edges.filter(([a]) => a === parent).length, edge === first));
+		}
+	}
+	const forward = nodes.filter((n) => n.parts).map((n) => ({ node: n.id, parts: n.parts }));
+	const boxes = `This is the graph of ${name(root)}: each box holds a number or an array, and the inputs are on the left.`;
+	const data = compute({
+		v: 1, root, nodes, edges, steps, forward, title: `Forward and backward pass of ${name(root)}`, code: [{ title: "", lines: kept }],
+		look: `${boxes} Press → to go forward, step by step, from the inputs to ${name(root)}, and then back.`,
+		live: { make, exact, single: false, seed: null },
+	}, exact);
+	return { ...data, layout: { start: "full", views: { full: { drawings: layOut(data) } } } };
+}
+
+/** A contribution without its numbers. `uses` is how many contributions its target gets. */
+function send(nodes, [row, x, y], [parent, node, slot], uses, first) {
+	const { form: general, partial, rule: tree } = RULES[row][slot], n = nodes[node], to = nodes[parent], c = Array.isArray(y) ? y[0] : null, all = size(to.shape);
+	const plain = general === "g" || (c === 1 && /^(mul|div|power)$/.test(row)), known = c === null ? {} : { y: number(c) };
+	const how = row === "mm" ? "matmul" : row === "dot" ? "other" : /_all/.test(row) ? (all > 1 ? "spread" : "move") : plain ? "copy" : "elementwise";
+	const power = c === 2 ? "2 · x" : `${number(c)} · x ** ${number(c - 1)}`, base = `out · log(${n.parts[0][0]})`;  // the table's formulas, with what is known
+	const slope = plain ? "1" : row === "power" ? power : row === "power_base" ? base : row === "div" && c !== null ? number(1 / c) : renamed(partial, known);
+	const form = plain ? "g" : row === "power" || row === "power_base" ? `g · ${slope}` : renamed(general, known);
+	const names = { out: term(n.name), x: nodes[x] && term(nodes[x].name), ...(nodes[y] && { y: term(nodes[y].name) }) }, label = { x: nodes[x]?.name, y: nodes[y]?.name, out: n.name };
+	const factor = row === "mean_all" ? number(1 / all) : "1", local = renamed(slope, names), multiplies = how === "elementwise" || how === "copy";
+	const short = local.length < 8 ? local.replaceAll(" · ", "·") : /\w/.test(n.symbol) ? `${n.symbol}′` : "slope";
+	return {
+		node, kind: "send", parent, slot, how, form, text: [], axes: [], arrived: [0, uses], latex: "",
+		rule: { spread: `g${factor === "1" ? "" : ` · ${factor}`} to each number`, move: "g, the same numbers" }[how] || renamed(form, names),
+		saved: ["x", "y", "out"].filter((word) => label[word] && form.split(/\W+/).includes(word)).map((word) => [word, label[word], 0]),
+		beats: [first && "focus", /other|matmul|elementwise/.test(how) && "rule", "product", multiplies && n.shape.join() !== to.shape.join() && "sum", "collect"].filter(Boolean),
+		edge: { matmul: slot ? `${names.x}ᵀ @` : `@ ${names.y}ᵀ`, spread: `× ${factor}`, move: "reshape", copy: "× 1" }[how] || `× ${short}`,
+		terms: how !== "matmul" ? [] : slot ? [["x", true], ["g", false]] : [["g", false], ["y", true]],
+		partial: multiplies ? `∂${term(n.name)}/∂${term(to.name)} = ${local}` : "",
+	};
+}

@@ -1,0 +1,88 @@
+// The playground: what is typed becomes a stepper at once. The text, the step and the questions stand in the address, so that
+// a link shows somebody else exactly this.
+
+import { h } from "./tools.js";
+import { pageModel } from "./local.js";
+import { render } from "./main.js";
+import { Mistake, list, parse } from "./formula.js";
+
+const PAUSE = 250;  // milliseconds after the last key
+
+/** Starts the playground in `root`; `texts` is what a stepper on this page knows besides its data. */
+export function startPlayground(root, texts) {
+	const field = root.querySelector("textarea"), trouble = root.querySelector(".trouble"), place = root.querySelector(".live"), link = root.querySelector(".copy");
+	let life = null, values = null, typing = 0, noting = 0;
+
+	function address() {
+		const state = new URLSearchParams({ formula: field.value });
+		if (values?.step) state.set("step", values.step);
+		if (values?.predict) state.set("predict", 1);
+		return `#${state}`;
+	}
+	/** Browsers allow few changes of the address a second. */
+	function note() {
+		clearTimeout(noting);
+		noting = setTimeout(() => history.replaceState(null, "", address()), PAUSE);
+	}
+	/** Shows the stepper of a text; what cannot be read is told, and the picture of the last good text stays. */
+	function show(text, step = 0, predict = false) {
+		trouble.replaceChildren();
+		field.ariaInvalid = "false";
+		field.rows = Math.max(4, text.split("\n").length);
+		let data;
+		try {
+			data = parse(text);
+		} catch (error) {
+			if (!(error instanceof Mistake)) throw error;
+			tell(error, text.split(/\n|;/));
+			return;
+		}
+		life?.abort();
+		life = new AbortController();
+		place.replaceChildren();
+		const last = data.forward.length + data.steps.reduce((sum, move) => sum + move.text.length, 0);
+		values = { ...texts, data, predict, step: Math.max(0, Math.min(last, step || 0)), theme: "auto" };
+		const model = pageModel(values, (name) => {
+			if (name === "data") rewrite(values.data);
+			if (name !== "answers") note();
+		});
+		render({ model, el: place, signal: life.signal });
+	}
+	/** The line with a mark below the letter that is wrong. */
+	function tell({ message, row, at, fix }, lines) {
+		const line = lines[row] ?? "", help = fix && h("button", { type: "button" }, `Add the line ${fix}`);
+		field.ariaInvalid = "true";
+		trouble.replaceChildren(...[h("p", lines.length > 1 ? `Line ${row + 1}: ${message}` : message), line.trim() && h("pre", `${line}\n${" ".repeat(at)}^`), help].filter(Boolean));
+		if (help) help.onclick = () => { put([...lines.slice(0, row), fix, ...lines.slice(row)].join("\n")); field.focus(); };
+	}
+	/** A slider changed an input: the text follows. */
+	function rewrite({ nodes, live }) {
+		const lines = field.value.split(/\n|;/);
+		for (const n of nodes) if (n.leaf) lines[n.row] = `${n.name} = ${list(live.exact[n.id])}`;
+		field.value = lines.join("\n");
+	}
+	function put(text) {
+		field.value = text;
+		show(text);
+		note();
+	}
+	function restore() {
+		const state = new URLSearchParams(location.hash.slice(1)), text = state.get("formula");
+		if (text !== null) field.value = text;
+		show(field.value, Math.trunc(+state.get("step")), state.has("predict"));
+	}
+
+	field.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => { show(field.value); note(); }, PAUSE); });
+	for (const button of root.querySelectorAll("[data-text]")) button.addEventListener("click", () => put(button.dataset.text));
+	link.addEventListener("click", async () => {
+		history.replaceState(null, "", address());
+		try {
+			await navigator.clipboard.writeText(location.href);
+			link.textContent = "Copied";
+		} catch {
+			link.textContent = "The link is in the address bar";
+		}
+	});
+	addEventListener("hashchange", () => { if (/^#formula=/.test(location.hash)) restore(); });
+	restore();
+}
