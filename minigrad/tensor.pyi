@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 import builtins
+from typing import overload
 from collections.abc import Sequence
+from minigrad.ops.results import Picked
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -538,15 +540,27 @@ class Tensor:
         """The elements where the mask holds, in one dimension."""
     def matmul(self, other: Tensor) -> Tensor:
         """The matrix product of vectors, matrices and batches of matrices; batches broadcast."""
-    def max(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Tensor | None = None) -> Any:
+    @overload
+    def max(self, dim: builtins.int, keepdim: builtins.bool = False) -> Picked:
+        """The largest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
+    @overload
+    def max(self, dim: Tensor | None = None, *, other: Tensor | None = None) -> Tensor:
         """The largest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
     def maximum(self, other: Any) -> Tensor:
         """The larger of two; of equal ones each gets half the gradient."""
     def mean(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, dtype: Any = None) -> Tensor:
         """The mean of all elements, or along `dim`; of floats only, or with `dtype=`."""
-    def median(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Any:
+    @overload
+    def median(self, dim: builtins.int, keepdim: builtins.bool = False) -> Picked:
         """The median, of an even number of elements the lower one; with `dim`, values and indices."""
-    def min(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Tensor | None = None) -> Any:
+    @overload
+    def median(self) -> Tensor:
+        """The median, of an even number of elements the lower one; with `dim`, values and indices."""
+    @overload
+    def min(self, dim: builtins.int, keepdim: builtins.bool = False) -> Picked:
+        """The smallest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
+    @overload
+    def min(self, dim: Tensor | None = None, *, other: Tensor | None = None) -> Tensor:
         """The smallest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
     def minimum(self, other: Any) -> Tensor:
         """The smaller of two; of equal ones each gets half the gradient."""
@@ -656,7 +670,7 @@ class Tensor:
         """The hyperbolic sine."""
     def softmax(self, dim: builtins.int, dtype: Any = None) -> Tensor:
         """exp(input) / sum(exp(input)) along `dim`: positive numbers whose sum is 1. Without overflow."""
-    def sort(self, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = False) -> Any:
+    def sort(self, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = False) -> Picked:
         """The elements in order along `dim`, and the indices they came from. Equal elements keep their order."""
     def split(self, split_size_or_sections: builtins.int | Sequence[builtins.int], dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """Views of at most this size along `dim`, or of these sizes."""
@@ -696,7 +710,7 @@ class Tensor:
         """As `repeat`, but missing dimensions count as 1."""
     def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: builtins.bool = False, copy: builtins.bool = False) -> Tensor:
         """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already."""
-    def topk(self, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> Any:
+    def topk(self, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> Picked:
         """The k largest (or smallest) elements along `dim`, in order, and their indices."""
     def trace(self) -> Tensor:
         """The sum of the diagonal of a matrix."""

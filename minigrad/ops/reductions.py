@@ -9,11 +9,9 @@ size 1. A dimension that does not exist is an IndexError.
 
 from __future__ import annotations
 
-import functools
 import math
-from collections import namedtuple
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -24,6 +22,7 @@ from minigrad.kernels import median_places
 from minigrad.operation import attach, public
 from minigrad.ops import elementwise
 from minigrad.ops.elementwise import typed
+from minigrad.ops.results import Picked, return_type
 from minigrad.ops.shapes import along, cat
 from minigrad.tensor import Array, Tensor, wrap
 
@@ -164,19 +163,7 @@ def soft(name: str, row: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
 # -------------------------------------------------------------- extremes
 
 
-@functools.cache
-def return_type(name: str) -> Any:
-    """The named tuple of values and indices that a function returns; it prints as PyTorch's."""
-    named: Any = namedtuple
-    fields = named(name, "values indices")
-
-    def show(self: Any) -> str:
-        return f"torch.return_types.{name}(\nvalues={self.values!r},\nindices={self.indices!r})"
-
-    return type(name, (fields,), {"__repr__": show, "__slots__": ()})
-
-
-def _picked(name: str, row: Any, x: Tensor, dim: int, places: Array, keepdim: bool) -> Any:
+def _picked(name: str, row: Any, x: Tensor, dim: int, places: Array, keepdim: bool) -> Picked:
     """Values and their indices along `dim`; `places` has the number of dimensions of x, at least one."""
     index = wrap(places if x.ndim else places.reshape(()))
     values = row(x, index, dim, keepdim)
@@ -208,6 +195,10 @@ def some(name: str, kind: type[Exception], input: Tensor, dim: Any = None) -> An
     return input._data
 
 
+@overload
+def max(input: Tensor, dim: int, keepdim: bool = False) -> Picked: ...
+@overload
+def max(input: Tensor, dim: Tensor | None = None, *, other: Tensor | None = None) -> Tensor: ...
 @public
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
     """The largest element; with `dim`, values and indices (values, indices); of two tensors, elementwise.
@@ -221,6 +212,10 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
     return _extreme("max", table.max_all, table.max_dim, np.argmax, input, dim, keepdim)
 
 
+@overload
+def min(input: Tensor, dim: int, keepdim: bool = False) -> Picked: ...
+@overload
+def min(input: Tensor, dim: Tensor | None = None, *, other: Tensor | None = None) -> Tensor: ...
 @public
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
     """The smallest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
@@ -237,6 +232,10 @@ def _of_two(name: str, choose: Any, x: Tensor, other: Tensor, keepdim: Any) -> T
     return choose(x, other)
 
 
+@overload
+def median(input: Tensor, dim: int, keepdim: bool = False) -> Picked: ...
+@overload
+def median(input: Tensor) -> Tensor: ...
 @public
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The median, of an even number of elements the lower one; with `dim`, values and indices."""
@@ -287,7 +286,7 @@ def _order(x: Array, dim: int, descending: bool) -> Array:
 
 
 @public
-def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Picked:
     """The elements in order along `dim`, and the indices they came from. Equal elements keep their order."""
     dim = check_dim(dim, input.ndim)
     return _picked("sort", table.sort, input, dim, _order(input._data, dim, descending), True)
@@ -300,7 +299,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
 
 
 @public
-def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Picked:
     """The k largest (or smallest) elements along `dim`, in order, and their indices."""
     dim = check_dim(dim, input.ndim)
     check(0 <= k <= np.atleast_1d(input._data).shape[dim], "selected index k out of range")

@@ -195,16 +195,9 @@ class SGD(Optimizer):
     """
 
     def __init__(
-        self,
-        params: Any,
-        lr: float = 1e-3,
-        momentum: float = 0,
-        dampening: float = 0,
-        weight_decay: float = 0,
-        nesterov: bool = False,
-        *,
-        maximize: bool = False,
-    ) -> None:
+        self, params: Any, lr: float = 1e-3, momentum: float = 0, dampening: float = 0,
+        weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False,
+    ) -> None:  # fmt: skip
         _check(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
@@ -238,15 +231,9 @@ class Adam(Optimizer):
     decoupled = False  # whether weight decay acts on x itself, and not on the gradient
 
     def __init__(
-        self,
-        params: Any,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        *,
-        maximize: bool = False,
-    ) -> None:
+        self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 0, *, maximize: bool = False,
+    ) -> None:  # fmt: skip
         _check(lr=lr, eps=eps)
         for index, beta in enumerate(betas):
             if not 0.0 <= beta < 1.0:
@@ -294,15 +281,9 @@ class AdamW(Adam):
     decoupled = True
 
     def __init__(
-        self,
-        params: Any,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 1e-2,
-        *,
-        maximize: bool = False,
-    ) -> None:
+        self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 1e-2, *, maximize: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(params, lr, betas, eps, weight_decay, maximize=maximize)
 
 
@@ -310,16 +291,9 @@ class RMSprop(Optimizer):
     """RMSprop: the gradient divided by the root of the running mean of its square."""
 
     def __init__(
-        self,
-        params: Any,
-        lr: float = 1e-2,
-        alpha: float = 0.99,
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        momentum: float = 0,
-        *,
-        maximize: bool = False,
-    ) -> None:
+        self, params: Any, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
+        weight_decay: float = 0, momentum: float = 0, *, maximize: bool = False,
+    ) -> None:  # fmt: skip
         _check(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         defaults = {
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": False,

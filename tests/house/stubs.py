@@ -11,6 +11,7 @@ import builtins
 import importlib
 import inspect
 import sys
+import typing
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,14 @@ def method(name: str, value: Any, imports: set[tuple[str, str]]) -> str:
         operator = name.startswith("__") and any(name.strip("_") in (o, f"r{o}", f"i{o}") for o in OPERATORS)
         given = "Tensor" if name in TWINS or operator else annotation(result, names)
         override = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
-        text = f"def {name}({', '.join(parameters(function, names))}) -> {given}:{body}{override}"
+        forms = typing.get_overloads(function)
+        texts = [
+            f"@overload\n    def {name}({', '.join(parameters(form, names))}) -> "
+            f"{annotation(form.__annotations__['return'], names)}:{body}"
+            for form in forms
+        ]
+        texts = texts or [f"def {name}({', '.join(parameters(function, names))}) -> {given}:{body}{override}"]
+        text = "\n    ".join(texts)
     if isinstance(value, property):
         text = f"@property\n    {text}"
         if value.fset:
@@ -183,7 +191,7 @@ def tensor_stub() -> str:
     ]
     parts = [ast.unparse(ast.fix_missing_locations(Bodies().visit(node))) for node in module.body[1:]]
     here = origins("minigrad.tensor")[0]
-    lines = ["from __future__ import annotations", "import builtins"]
+    lines = ["from __future__ import annotations", "import builtins", "from typing import overload"]
     there = {(source, name) for source, name in imports if name not in here and source != "minigrad.tensor"}
     lines += [f"from {source} import {name}" for source, name in sorted(there)]
     at = next(i for i, part in enumerate(parts) if "class Tensor" in part)

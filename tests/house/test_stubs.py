@@ -40,6 +40,42 @@ WRONG = [
     "x.exp().sin().coss()", "(x + 1).sume()", "torch.linalg.nrom", "torch.nn.functional.rellu",
     "torch.utils.data.Dataloader", "torch.distributions", "(x > 0).anny()",
 ]  # fmt: skip
+TYPES = """
+x.max(dim=0): Picked
+x.max(dim=0).values: Tensor
+x.max(0).indices: Tensor
+x.max(): Tensor
+x.min(dim=1).values: Tensor
+x.min(): Tensor
+x.median(0).values: Tensor
+x.sort(): Picked
+x.sort().indices: Tensor
+x.topk(2).values: Tensor
+torch.max(x, 0): Picked
+torch.max(x, 0).values: Tensor
+torch.max(x, x): Tensor
+torch.min(x): Tensor
+torch.topk(x, 2).indices: Tensor
+torch.sort(x).values: Tensor
+nn.Linear(2, 3): Linear
+nn.Linear(2, 3).weight: Parameter
+nn.Linear(2, 3).bias: Parameter | None
+nn.Linear(2, 3).in_features: int
+nn.Linear(2, 3).parameters(): Iterator[Parameter]
+nn.Sequential(nn.Linear(2, 3), nn.ReLU()): Sequential
+opt: SGD
+opt.param_groups: list[dict[str, Any]]
+opt.zero_grad(): None
+torch.optim.Adam([x]).state_dict(): dict[str, Any]
+x.grad: Tensor | None
+x.grad_fn: Node | None
+x.shape: Size
+x.dtype: DType
+x.split(1): tuple[Tensor, ...]
+2 * x @ x.T: Tensor
+(x > 0).any(): Tensor
+F.relu(x).sum(0): Tensor
+"""
 COMPLETED = {
     "torch.rel": "relu",
     "torch.nn.Lin": "Linear",
@@ -72,6 +108,19 @@ def test_pyright_takes_what_is_right_and_reports_what_is_misspelled(tmp_path: Pa
     reports = [r for r in json.loads(shown.stdout)["generalDiagnostics"] if r["severity"] == "error"]
     lines = [(Path(r["file"]).name, r["range"]["start"]["line"]) for r in reports]
     assert lines == [("wrong.py", 2 + i) for i in range(len(WRONG))], shown.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.needs("pyright")
+def test_pyright_knows_the_types_of_what_a_student_writes(tmp_path: Path) -> None:
+    wanted = dict(line.rsplit(": ", 1) for line in TYPES.strip().splitlines())
+    head = "import minigrad as torch\nimport minigrad.nn.functional as F\nfrom minigrad import nn\nx = torch.ones(2, 2)\n"
+    lines = ["opt = torch.optim.SGD([x], lr=0.1)", *(f"reveal_type({expression})" for expression in wanted)]
+    (tmp_path / "types.py").write_text(head + "\n".join(lines))
+    command = ["pyright", "--outputjson", "--pythonpath", sys.executable, "types.py"]
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    told = [r["message"].rpartition(" is ")[2].strip('"') for r in json.loads(shown.stdout)["generalDiagnostics"]]
+    assert dict(zip(wanted, told, strict=True)) == wanted
 
 
 @pytest.mark.slow
