@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from minigrad.course import cli
-from minigrad.course.grading import reader, report, runs
+from minigrad.course.grading import reader, runs, tables
 from tests.grading.classroom import notebook
 from tests.grading.test_runs import RIGHT, hand_in, here, level, rows  # noqa: F401
 
@@ -113,7 +113,7 @@ def test_three_hundred_broken_hand_ins_stop_nobody(
     assert "Traceback" not in said.err + said.out
     table = {row["Student"]: row for row in rows(out)}
     assert set(table) == {"aaa", "zzz", *names}
-    assert table["aaa"][report.TOTAL] == table["zzz"][report.TOTAL] == "1"
+    assert table["aaa"][tables.TOTAL] == table["zzz"][tables.TOTAL] == "1"
     page = (out / "report.html").read_text(encoding="utf-8")
     for name, what in names.items():
         why = re.findall(rf"<li><bdi>(?:(?:Not graded|Nothing to grade), 05: )?{name}(?:/[^:]*)?: ([^<]*)", page)

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from minigrad.course import lessons
-from minigrad.course.grading import command, reader, report, runs
+from minigrad.course.grading import command, reader, runs, tables
 from tests.grading.classroom import RIGHT, grade, grader, notebook, same_result
 from tests.grading.test_runs import RIGHT as HONEST
 from tests.grading.test_runs import WRONG, hand_in, level, one_thread, results, rows  # noqa: F401
@@ -66,7 +66,7 @@ def test_a_folder_full_of_traps(tmp_path: Path, level: str) -> None:  # noqa: F8
     count = runs.grade(hand_ins, out=out, executor=one_thread())
     assert time.monotonic() - started < 60
     assert count.failed == 7, "a terabyte, four links, a pipe and a socket are called like notebooks, and nobody read them"
-    assert [(row["Student"], row[report.TOTAL]) for row in rows(out)] == [("ann", "1"), ("eve", "")]
+    assert [(row["Student"], row[tables.TOTAL]) for row in rows(out)] == [("ann", "1"), ("eve", "")]
     assert set(results(out)) == {"ann", "eve"}, "a link made somebody else of her"
     assert SECRET not in "".join(path.read_text(encoding="utf-8") for path in out.rglob("*") if path.is_file())
     assert {path.name for path in tmp_path.iterdir()} == {"secret.ipynb", "in", "out"}
@@ -88,7 +88,7 @@ def test_who_hands_in_too_much_is_told_and_stops_nobody(
     out = tmp_path / "out"
     count = runs.grade(hand_ins, out=out, executor=one_thread())
     assert (count.total, count.graded) == (3, 3)
-    assert [row[report.TOTAL] for row in rows(out)] == ["1", "1", "1"], "what lies on top is graded"
+    assert [row[tables.TOTAL] for row in rows(out)] == ["1", "1", "1"], "what lies on top is graded"
     text = (out / "report.html").read_text(encoding="utf-8")
     assert "eve: more than 300 files and folders" in text and "20 notebooks are graded" not in text
     assert "zoe/more/large.ipynb: not graded: of one student" in text
@@ -224,7 +224,7 @@ def test_the_report_speaks_plainly_of_evil_names(tmp_path: Path, level: str, cap
                 assert cell.lstrip()[:1] not in ("=", "@", "\uff1d"), (mark, cell)
     found = list(csv.DictReader(io.StringIO((out / "grades.csv").read_text(encoding="utf-8"))))
     assert len(found) == len(EVIL) + 1
-    assert [row[report.TOTAL] for row in found if row["Student"] == "ann"] == ["1"]
+    assert [row[tables.TOTAL] for row in found if row["Student"] == "ann"] == ["1"]
     for page in out.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert "<script>alert" not in text and "onmouseover='" not in text and "\x1b" not in text and "\x9b" not in text
@@ -233,7 +233,7 @@ def test_the_report_speaks_plainly_of_evil_names(tmp_path: Path, level: str, cap
     for name in EVIL[8:10]:
         (hand_ins / name / "05_vectors.ipynb").write_bytes(notebook(HONEST, 'check("5.1")'))
     runs.grade(hand_ins, out=tmp_path / "new", executor=one_thread(), key=b"k" * 16)
-    moved, first = report.write_differences(tmp_path / "new", out)
+    moved, first = tables.write_differences(tmp_path / "new", out)
     assert moved == len(first) == 2
     assert all(" " <= c <= "~" for m in first for c in command._printable(m["student"]))
 

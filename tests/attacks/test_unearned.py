@@ -18,7 +18,7 @@ from minigrad.course import lessons
 from minigrad.course.comparing import same, trouble
 from minigrad.course.diagnosis import observation
 from minigrad.course.exercise import Exercise, Outside, Probe, Raises
-from minigrad.course.grading import package, reader, report
+from minigrad.course.grading import package, reader, tally
 from minigrad.course.grading.grader import seed_of
 from minigrad.course.grading.plan import Plan
 from minigrad.course.lessons.l04_pytorch_semantics import STATES
@@ -73,9 +73,9 @@ def test_what_is_written_down_is_practice() -> None:
         verdicts = [{"exercise": e.id, "status": "passed", "points": e.points, "out_of": e.points, "lines": []}
                     for e in lessons.lesson(number).exercises if e.points]  # fmt: skip
         result = {"student": "eve", "lesson": number, "path": "eve/x.ipynb", "verdicts": verdicts}
-        counted = report.Class().counted(result, 0, 1)
+        counted = tally.Class().counted(result, 0, 1)
         assert not asks_alike & {v["exercise"] for v in counted["verdicts"] if v["points"] or v["out_of"]}
-        everything = report.Class(Plan(written=True)).counted(result, 0, 1)
+        everything = tally.Class(Plan(written=True)).counted(result, 0, 1)
         assert everything["points"] == everything["out_of"] == sum(v["out_of"] for v in verdicts)
 
 

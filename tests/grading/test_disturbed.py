@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from minigrad.course import cli, notebooks
-from minigrad.course.grading import journal, report, runs
+from minigrad.course.grading import journal, pages, report, runs
 from tests.grading.classroom import grader, notebook
 from tests.grading.test_killed import finished
 from tests.grading.test_runs import RIGHT, WRONG, hand_in, here, level, one_thread  # noqa: F401
@@ -49,11 +49,11 @@ def full_disk(patch: pytest.MonkeyPatch) -> None:
 
 
 def full_at_the_end(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(report, "_student_table", lambda *a: raising(OSError(errno.ENOSPC, "No space left on device")))
+    patch.setattr(pages, "_student", lambda *a: list(raising(OSError(errno.ENOSPC, "No space left on device"))))
 
 
 def read_only(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(report, "_write", lambda *a: list(raising(OSError(errno.EROFS, "Read-only file system"))))
+    patch.setattr(report, "write_whole", lambda *a: list(raising(OSError(errno.EROFS, "Read-only file system"))))
 
 
 def settling_fails(patch: pytest.MonkeyPatch) -> None:

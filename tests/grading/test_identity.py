@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from minigrad.course import cli
-from minigrad.course.grading import journal, report, runs
+from minigrad.course.grading import journal, pages, runs
 from minigrad.course.grading.identity import Person
 from minigrad.course.grading.plan import Plan
 from tests.grading.classroom import notebook
@@ -122,7 +122,7 @@ def check(drawn: Drawn, out: Path) -> int:
     assert all(about.count(who) <= named.count(who) or who not in named for who in about), "one person in two rows"
     points = sorted(float(cell) for row in table if (cell := row.get("05_vectors", "")) not in ("", "0"))
     assert points == sorted(result["points"] for result in results), "a row holds another's points"
-    assert all(report.shown(doubt) in page or report.shown(doubt, 600) in page for doubt in count.doubts)
+    assert all(pages.shown(doubt) in page or pages.shown(doubt, 600) in page for doubt in count.doubts)
     return len(count.doubts)
 
 

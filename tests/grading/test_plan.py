@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from minigrad.course import cli
-from minigrad.course.grading import identity, plan, report, runs
+from minigrad.course.grading import identity, plan, runs, tables, tally
 from tests.grading.classroom import notebook
 from tests.grading.test_runs import RIGHT, WRONG, hand_in, here, level, one_thread, rows  # noqa: F401
 
@@ -114,7 +114,7 @@ def test_partial_credit_counts_a_students_own_questions_alone(tmp_path: Path, le
     whole = sum(e.points for e in runs.known.lesson(5).exercises if not e.written)
     ann, bob, cy = (float(row["05_vectors"]) for row in rows(tmp_path / "out"))
     assert ann == 1.0 and 0 < bob < 1 and cy == 0
-    assert rows(tmp_path / "out")[0][report.TOTAL] == report._number(100 / whole), "with weights a percentage"
+    assert rows(tmp_path / "out")[0][tables.TOTAL] == tally.amount(100 / whole), "with weights a percentage"
 
 
 @pytest.mark.parametrize(("text", "named"), [

@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 from minigrad.course import cli
-from minigrad.course.grading import journal, report, runs, sandbox
+from minigrad.course.grading import journal, runs, sandbox, tables
 from minigrad.course.grading.plan import Plan
 from minigrad.course.grading.sandbox import Unavailable
 from tests.grading.classroom import notebook
@@ -90,7 +90,7 @@ def test_a_class_from_start_to_end(tmp_path: Path, level: str) -> None:
     out = tmp_path / "out"
     assert [status(out, name) for name in ("ann", "bob", "cy", "dan")] == ["passed", "wrong", "not graded", "not attempted"]
     assert [row["SIS Login ID"] for row in rows(out)] == ["ann", "bob", "cy", "dan"]
-    assert [row[report.TOTAL] for row in rows(out)] == ["1", "0", "", "0"], "what could not be read is no zero"
+    assert [row[tables.TOTAL] for row in rows(out)] == ["1", "0", "", "0"], "what could not be read is no zero"
     assert all(result["isolation"] == level for result in results(out).values())
     assert (out / "run.json").stat().st_mode & 0o077 == 0, "the key is nobody else's"
     key = json.loads((out / "run.json").read_text())["key"]
@@ -199,16 +199,16 @@ def test_of_several_copies_the_last_counts(tmp_path: Path, level: str) -> None:
         os.utime(path, (seconds, seconds))
     os.utime(hand_ins / "ann" / "05_vectors.ipynb", (5, 5))
     assert runs.grade(hand_ins, out=out, executor=one_thread()).graded == 1
-    assert rows(out)[0][report.TOTAL] == "1"
+    assert rows(out)[0][tables.TOTAL] == "1"
     text = (out / "report.html").read_text()
     assert "More than one copy, 05: ann" in text and text.count("an earlier copy of lesson 05") == 3
     assert "Of 4 copies the last one was graded" in next((out / "feedback" / "ann").iterdir()).read_text()
     os.utime(hand_ins / "ann" / "05_vectors (1).ipynb", (30, 30))  # of the same time: by name, "old" is the last
     runs.grade(hand_ins, out=out, executor=one_thread())
-    assert rows(out)[0][report.TOTAL] == "1"
+    assert rows(out)[0][tables.TOTAL] == "1"
     os.utime(hand_ins / "ann" / "05_vectors (1).ipynb", (31, 31))
     runs.grade(hand_ins, out=out, executor=one_thread())
-    assert rows(out)[0][report.TOTAL] == "0"
+    assert rows(out)[0][tables.TOTAL] == "0"
 
 
 def test_a_download_from_canvas_goes_back_to_canvas(tmp_path: Path, level: str) -> None:
@@ -224,7 +224,7 @@ def test_a_download_from_canvas_goes_back_to_canvas(tmp_path: Path, level: str) 
         "cy_13_90004_.._.._y.html"]}  # fmt: skip
     fixed = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     assert [*rows(tmp_path / "out")[0]] == [*fixed, "05_vectors", "Total (Final Points)"]
-    assert [(row["Student"], row["ID"], row["SIS Login ID"], row[report.TOTAL]) for row in rows(tmp_path / "out")] == [
+    assert [(row["Student"], row["ID"], row["SIS Login ID"], row[tables.TOTAL]) for row in rows(tmp_path / "out")] == [
         ("adalovelace_4711", "4711", "", "1"), ("boolegeorge_12", "12", "", "1"),
         ("cy_13", "13", "", "1"), ("mine_alone", "", "mine_alone", "1"),
     ]  # fmt: skip
@@ -275,7 +275,7 @@ def test_a_stray_file_is_named_and_stops_nobody(tmp_path: Path, level: str) -> N
         text = (out / "report.html").read_text()
         assert "holiday.ipynb: belongs to no lesson" in text and "bob: nothing in the folder" in text
         assert "cy/homework.ipynb: the file is empty (not graded, which is no zero)" in text
-        assert [(row["05_vectors"], row[report.TOTAL]) for row in rows(out)] == [("1", "1"), ("0", "0"), ("", "")]
+        assert [(row["05_vectors"], row[tables.TOTAL]) for row in rows(out)] == [("1", "1"), ("0", "0"), ("", "")]
 
 
 def test_hostile_names_are_tame_everywhere(tmp_path: Path, level: str) -> None:
@@ -291,7 +291,7 @@ def test_hostile_names_are_tame_everywhere(tmp_path: Path, level: str) -> None:
     count = runs.grade(hand_ins, out=out, executor=one_thread())
     assert (count.graded, count.aside) == (len(names), len(names)), "two copies each"
     found = rows(out)
-    assert len(found) == len(names) and all(row[report.TOTAL] == "1" for row in found)
+    assert len(found) == len(names) and all(row[tables.TOTAL] == "1" for row in found)
     for row in found:
         assert row["Student"].lstrip()[:1] not in ("=", "+", "-", "@")
     text = (out / "report.html").read_text(encoding="utf-8")
@@ -309,7 +309,7 @@ def test_any_executor_will_do(kind: str, tmp_path: Path, level: str) -> None:
     with pool:
         count = runs.grade(hand_ins, out=tmp_path / "out", executor=pool)
     assert count.graded == 6
-    assert [row[report.TOTAL] for row in rows(tmp_path / "out")] == ["0", "1"] * 3
+    assert [row[tables.TOTAL] for row in rows(tmp_path / "out")] == ["0", "1"] * 3
 
 
 def test_without_a_sandbox_nobody_is_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str) -> None:
@@ -322,7 +322,7 @@ def test_without_a_sandbox_nobody_is_graded(tmp_path: Path, monkeypatch: pytest.
             count = runs.grade(hand_ins, out=out, executor=pool)
     assert (count.failed, count.graded) == (1, 0)
     assert status(out, "ann") == "not graded"
-    assert rows(out)[0][report.TOTAL] == "" and rows(out)[0]["05_vectors"] == "", "no grade is not a zero"
+    assert rows(out)[0][tables.TOTAL] == "" and rows(out)[0]["05_vectors"] == "", "no grade is not a zero"
     assert "not graded" in (out / "report.html").read_text()
     assert runs.grade(hand_ins, out=out, executor=one_thread()).graded == 1, "and it is tried again"
     assert status(out, "ann") == "passed"
@@ -360,7 +360,7 @@ def test_what_moved_and_why(tmp_path: Path, level: str, monkeypatch: pytest.Monk
     hand_in(hand_ins, bob=RIGHT, dan=RIGHT)
     (hand_ins / "cy" / "05_vectors.ipynb").unlink()
     runs.grade(hand_ins, out=tmp_path / "new", executor=one_thread(), key=b"k" * 16)
-    moved = [m for m in report.write_differences(tmp_path / "new", tmp_path / "old")[1] if m["exercise"] == "5.1"]
+    moved = [m for m in tables.write_differences(tmp_path / "new", tmp_path / "old")[1] if m["exercise"] == "5.1"]
     assert [(m["student"], m["before"], m["after"], m["points"], m["why"]) for m in moved] == [
         ("bob", "wrong", "passed", 1.0, "another notebook"),
         ("cy", "wrong", "", 0.0, "no longer handed in"),
@@ -368,12 +368,12 @@ def test_what_moved_and_why(tmp_path: Path, level: str, monkeypatch: pytest.Monk
     ]
     table = list(csv.DictReader(io.StringIO((tmp_path / "new" / "differences.csv").read_text())))
     assert {row["Why"] for row in table} == {m["why"] for m in moved}
-    assert len(table) == report.write_differences(tmp_path / "new", tmp_path / "old")[0]
+    assert len(table) == tables.write_differences(tmp_path / "new", tmp_path / "old")[0]
 
     changed = [json.loads(line) for line in (tmp_path / "old" / "results.jsonl").read_text().splitlines()]
     for result in changed:
         result["pack"], result["verdicts"][0]["status"] = "another", "error"
-    found = report.differences(journal.read(tmp_path / "old" / "results.jsonl"), changed)
+    found = tables.differences(journal.read(tmp_path / "old" / "results.jsonl"), changed)
     assert {m["why"] for m in found} == {"a changed check"}
 
 
@@ -395,7 +395,7 @@ def test_nothing_of_a_student_is_rendered(tmp_path: Path, level: str) -> None:
 # In a process of its own: what other tests have left behind must not be counted.
 REMEMBERING = """
 import pathlib, sys, tracemalloc
-from minigrad.course.grading import journal, report, runs
+from minigrad.course.grading import journal, report, runs, tables
 
 folder, out = map(pathlib.Path, sys.argv[1:])
 room = [sys.intern(f"name {number}") for number in range(400_000)]  # pathlib interns names: their table must not grow now

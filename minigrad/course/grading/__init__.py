@@ -10,7 +10,14 @@ from typing import Any
 
 LEVELS = ("namespace", "landlock", "process")  # strongest first; the last is no boundary
 
-__all__ = ["LEVELS", "Count", "Unavailable", "grade"]
+# What a teacher has to know of a level that is not the strongest.
+WEAKER = {
+    "landlock": "Level landlock: students' code can read and change nothing of yours, but it can ask whether a file exists, and"
+                " which process numbers are taken. The level namespace hides these, too: minigrad doctor says what it needs.",
+    "process": "Level process: this is not a security boundary. These submissions ran with your rights.",
+}  # fmt: skip
+
+__all__ = ["LEVELS", "WEAKER", "Count", "Unavailable", "grade"]
 
 _HOMES = {"grade": "runs", "Count": "counting", "Unavailable": "sandbox"}
 

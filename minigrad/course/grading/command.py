@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
-from minigrad.course.grading import LEVELS
+from minigrad.course.grading import LEVELS, WEAKER
 from minigrad.course.grading.counting import Count
 
 _KEY_FILE = (
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Grade; 0 if everything was graded, 1 if something was not, nothing was there, or nothing holds students' code in."""
     from minigrad.course.exercise import EDITION
-    from minigrad.course.grading import journal, report, runs
+    from minigrad.course.grading import journal, runs, tables
     from minigrad.course.grading import plan as plans
     from minigrad.course.grading.grader import NOTEBOOK_SECONDS
     from minigrad.course.grading.sandbox import Unavailable
@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
     for name in sorted(count.unmet):
         print(_printable(f"There is no notebook of {name}: nothing was graded again for that."))
     if options.regrade:
-        _tell(count.moved, count.first, "before", options.out / report.DIFFERENCES)
+        _tell(count.moved, count.first, "before", options.out / tables.DIFFERENCES)
     for doubt in count.doubts[:_MOST_DOUBTS]:
         print(_printable(f"In doubt: {doubt}"))
     if len(count.doubts) > _MOST_DOUBTS:
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
     if not count.total:
         print(f"No notebook of this course was found: {options.submissions[0]} should hold one folder a student.")
     if options.diff is not None:
-        _tell(*report.write_differences(options.out, options.diff), str(options.diff), options.out / report.DIFFERENCES)
+        _tell(*tables.write_differences(options.out, options.diff), str(options.diff), options.out / tables.DIFFERENCES)
     return 1 if count.failed or not count.total else 0
 
 
@@ -142,8 +142,8 @@ def summary(count: Count, out: Path) -> str:
         f"{count.graded} notebooks graded{rate}; {count.kept} were graded before; isolation: {count.isolation}",
         f"Open {out / 'report.html'}",
     ]
-    if count.isolation == "process":
-        lines.insert(1, "The level process is not a security boundary: these submissions ran with your rights.")
+    if count.isolation in WEAKER:
+        lines.insert(1, WEAKER[count.isolation])
     if count.older:
         lines.insert(1, f"Earlier results had the numbers of another edition of the course; they are kept as {count.older}.")
     if count.aside:

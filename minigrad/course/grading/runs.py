@@ -31,7 +31,7 @@ from typing import Any
 
 from minigrad.course import lessons as known
 from minigrad.course.exercise import EDITION
-from minigrad.course.grading import identity, reader, report, sandbox
+from minigrad.course.grading import identity, reader, report, sandbox, tables
 from minigrad.course.grading import journal as journals
 from minigrad.course.grading.counting import Count
 from minigrad.course.grading.grader import NOT_GRADED, NOTEBOOK_SECONDS, Grader, Limits
@@ -218,7 +218,7 @@ def grade(
             count.seconds = time.monotonic() - started
             report.write(target, found, plan=plan, asked=asked)
         if regrade:
-            count.moved, count.first = report.write_differences(target, before)
+            count.moved, count.first = tables.write_differences(target, before)
             before.unlink(missing_ok=True)
     return count
 
