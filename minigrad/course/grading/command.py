@@ -14,11 +14,6 @@ from typing import Any, TextIO
 from minigrad.course.grading import LEVELS, WEAKER
 from minigrad.course.grading.counting import Count
 
-_KEY_FILE = (
-    "a file with the course key, from which the seeds come"
-    " (default: drawn at the first start and kept in REPORT/run.json)"
-)
-
 _LONGEST_KEY = 65_536
 _MOST_DOUBTS = 10  # that are told on the screen
 
@@ -44,14 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="how students' code is kept in; auto takes the strongest that passes its self-test")  # fmt: skip
     parser.add_argument("--trust-students", action="store_true",
                         help="allow the level process, which is not a security boundary")  # fmt: skip
-    parser.add_argument("--key", type=Path, metavar="FILE", help=_KEY_FILE)
-    parser.add_argument(
-        "--scheduler", metavar="ADDRESS", help="grade on a Dask cluster, for example tcp://10.0.0.1:8786"
-    )
+    parser.add_argument("--key", type=Path, metavar="FILE", help="a file with the course key, from which the seeds come"
+                        " (default: drawn at the first start and kept in REPORT/run.json)")  # fmt: skip
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="grade on a Dask cluster, for example tcp://10.0.0.1:8786")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results in REPORT and grade everything")
-    parser.add_argument(
-        "--diff", type=Path, metavar="OLD", help="say whose grade moved since the report folder OLD, and why"
-    )
+    parser.add_argument("--diff", type=Path, metavar="OLD", help="say whose grade moved since the report folder OLD, and why")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -85,10 +77,7 @@ def run(options: argparse.Namespace) -> int:
         )  # fmt: skip
     except Unavailable as error:
         bar.end()
-        print(
-            f"Nothing was graded, and no points are lost. No isolation level holds here:\n{error}",
-            file=sys.stderr,
-        )
+        print(f"Nothing was graded, and no points are lost. No isolation level holds here:\n{error}", file=sys.stderr)
         return 1
     except sqlite3.OperationalError as error:
         bar.end()
@@ -106,10 +95,6 @@ def run(options: argparse.Namespace) -> int:
         print(_printable(f"There is no notebook of {name}: nothing was graded again for that."))
     if options.regrade:
         _tell(count.moved, count.first, "before", options.out / tables.DIFFERENCES)
-    for doubt in count.doubts[:_MOST_DOUBTS]:
-        print(_printable(f"In doubt: {doubt}"))
-    if len(count.doubts) > _MOST_DOUBTS:
-        print(f"In doubt: {len(count.doubts) - _MOST_DOUBTS} more, which the report names")
     if not count.total:
         print(f"No notebook of this course was found: {options.submissions[0]} should hold one folder a student.")
     if options.diff is not None:
@@ -148,6 +133,9 @@ def summary(count: Count, out: Path) -> str:
         lines.insert(1, f"Earlier results had the numbers of another edition of the course; they are kept as {count.older}.")
     if count.aside:
         lines.insert(1, f"Left aside, for reasons that the report names: {count.aside}.")
+    rest = len(count.doubts) - _MOST_DOUBTS
+    lines += [_printable(f"In doubt: {doubt}") for doubt in count.doubts[:_MOST_DOUBTS]]
+    lines += [f"In doubt: {rest} more, which the report names"] if rest > 0 else []
     if count.failed:
         lines.insert(1, f"{count.failed} notebooks are NOT GRADED (no points lost). The report says why."
                         " The same command tries again.")  # fmt: skip

@@ -21,13 +21,7 @@ from collections.abc import Iterable
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER = (
-    1,
-    4,
-    38,
-    22,
-    36,
-)
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
 
 
 def _checked(result: int) -> int:
@@ -309,18 +303,10 @@ def threads_of_this_user() -> int:
 
 def limits(*, memory: int, cpu: int, processes: int, files: int) -> None:
     """Bytes of address space, seconds of processor, threads and processes, open files; none can be raised again."""
-    for name, value in (
-        ("RLIMIT_AS", memory),
-        ("RLIMIT_CPU", cpu),
-        ("RLIMIT_NPROC", processes),
-        ("RLIMIT_NOFILE", files),
-        ("RLIMIT_FSIZE", 0),
-        ("RLIMIT_CORE", 0),
-        ("RLIMIT_MEMLOCK", 0),
-        ("RLIMIT_MSGQUEUE", 0),
-    ):
-        if hasattr(resource, name):
-            kind = getattr(resource, name)
+    wanted = {"AS": memory, "CPU": cpu, "NPROC": processes, "NOFILE": files, **dict.fromkeys(("FSIZE", "CORE"), 0)}
+    for name, value in (wanted | {"MEMLOCK": 0, "MSGQUEUE": 0}).items():
+        if hasattr(resource, f"RLIMIT_{name}"):
+            kind = getattr(resource, f"RLIMIT_{name}")
             hard = resource.getrlimit(kind)[1]
             value = value if hard == resource.RLIM_INFINITY else min(value, hard)
             resource.setrlimit(kind, (value, value))

@@ -183,12 +183,14 @@ class Session:
             found = [self.verdict(dataclasses.replace(part, points=exercise.points), seed) for part in exercise.one_of]
             order = ("passed", NOT_GRADED, "wrong", "error", "timeout", "memory", "forbidden", "not attempted", "missing")
             return min(found, key=lambda verdict: order.index(verdict["status"]))
+
+        def none(status: str, why: str) -> dict[str, Any]:
+            return record(Verdict(exercise.id, status, 0.0, exercise.points, (why,), seed=seed))
+
         if self.submission.unread:
-            lines = (f"Not graded, and no points lost: {self.submission.problem}.",)
-            return record(Verdict(exercise.id, NOT_GRADED, 0.0, exercise.points, lines, seed=seed))
+            return none(NOT_GRADED, f"Not graded, and no points lost: {self.submission.problem}.")
         if not self.submission.cells and not self.submission.parked:
-            lines = (f"Nothing could be read: {self.submission.problem}.",)
-            return record(Verdict(exercise.id, "missing", 0.0, exercise.points, lines, seed=seed))
+            return none("missing", f"Nothing could be read: {self.submission.problem}.")
         try:
             seconds, memory = self.grader.limits.of(exercise)
             worker = self.prepared(memory, self.lesson.without(exercise))
@@ -201,14 +203,12 @@ class Session:
             limited = dataclasses.replace(exercise, seconds=seconds, memory=memory >> 20)
             judged = judge(limited, worker, seed, TRIES)
         except OutOfTime:
-            lines = (f"Stopped: all exercises of this notebook together may take {self.allowance:g} s, and they took more.",)
-            return record(Verdict(exercise.id, "timeout", 0.0, exercise.points, lines, seed=seed))
+            most = f"all exercises of this notebook together may take {self.allowance:g} s"
+            return none("timeout", f"Stopped: {most}, and they took more.")
         except (Unavailable, OSError) as error:
-            lines = (f"Not graded, and no points lost: {error}",)
-            return record(Verdict(exercise.id, NOT_GRADED, 0.0, exercise.points, lines, seed=seed))
+            return none(NOT_GRADED, f"Not graded, and no points lost: {error}")
         except Exception as error:  # a fault of the check itself must not stop the class, nor cost points
-            lines = (f"Not graded: the check failed ({type(error).__name__}: {error}).",)
-            return record(Verdict(exercise.id, NOT_GRADED, 0.0, exercise.points, lines, seed=seed))
+            return none(NOT_GRADED, f"Not graded: the check failed ({type(error).__name__}: {error}).")
         result = record(judged, self.place(exercise, judged, worker.failure), self.explain(exercise, judged))
         if judged.status in ("wrong", "error") and not judged.mistake and not exercise.written:
             self.unnamed.append((limited, seed, result))
@@ -269,9 +269,8 @@ class Session:
         worker.exec([], given=given(self.lesson.slug), last=False)
         previous = ""
         for cell, source in zip(cells, sources, strict=True):
-            outcome = (
-                worker.exec([source], first=cell.number, previous=previous, last=False) if source.strip() else [None]
-            )
+            alone = {"first": cell.number, "previous": previous, "last": False}
+            outcome = worker.exec([source], **alone) if source.strip() else [None]
             if isinstance(outcome, Failure):
                 return cell.number
             if outcome[0] is not None:

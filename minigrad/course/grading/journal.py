@@ -38,9 +38,8 @@ _SYNC_SECONDS = 1.0
 
 def key_of(student: str, path: str, notebook: str, pack: str, course: str) -> str:
     """What a result is found by."""
-    return hashlib.sha256(
-        "\x1f".join((student, path, notebook, pack, course)).encode("utf-8", "surrogateescape")
-    ).hexdigest()
+    parts = "\x1f".join((student, path, notebook, pack, course))
+    return hashlib.sha256(parts.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 @functools.cache
@@ -51,9 +50,7 @@ def pack_hash(number: int) -> str:
     files = [folder / f"{name}.py" for name in _JUDGE] + [folder / "grading" / f"{name}.py" for name in _GRADING]
     files += sorted((folder / "lessons").glob(f"*{number:02d}_*"))  # the text, and the Python beside it
     if lesson.with_engine or any(exercise.with_engine for exercise in lesson.exercises):
-        files += sorted(
-            path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in ("course", "viz")
-        )
+        files += sorted(p for p in PACKAGE.rglob("*.py") if p.relative_to(PACKAGE).parts[0] not in ("course", "viz"))
     digest = hashlib.sha256(given(lesson.slug).encode())
     for path in files:
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")

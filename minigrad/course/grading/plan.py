@@ -1,4 +1,5 @@
-"""What a teacher says about a class, in one file: `class.toml`. Every field is optional, and so is the file.
+"""What a teacher says about a class, in one file: `class.toml`. Every field is optional, and so is the file;
+docs/grading.md says what each is for.
 
 `read(path)` gives a `Plan`, or a ValueError that names the field that is wrong. Points are computed from the plan when
 the report is written: the journal of results knows nothing of it, so that a correction survives every regrade.
@@ -19,30 +20,6 @@ from typing import Any
 from minigrad.course import lessons as known
 from minigrad.course.grading.identity import Person
 
-# Every field of the file, with what it is for; docs/grading.md lists the same.
-FIELDS = {
-    "title": "the heading of the report",
-    "lessons": 'the lessons that count, as "03, 05-08" or [3, 5, 6]',
-    "roster": "a CSV file with one line a student, beside this file: who is in the class",
-    "partial": "true: an answer that is not right gets the part of the points that belongs to the questions it got right",
-    "written": "true: answers that everybody is asked for alike (numbers, letters, orders) give points too",
-    "student_timeout": "seconds that the notebooks of one student may take together",
-    "feedback": '"folders" (the default), "zips", "moodle" or "canvas": the form in which feedback is handed back',
-    "late.per_day": "the part of the points that each day begun after the due date costs, from 0 to 1",
-    "late.days": "after how many days a hand-in no longer counts",
-    "late.grace": "minutes after the due date that do not count as late",
-    "lesson.NN.due": "when lesson NN is due, as 2026-11-20T23:59:00+01:00; a date alone means the end of that day",
-    "lesson.NN.points": "what lesson NN is worth, in place of the sum of its exercises",
-    "lesson.NN.weight": "how much lesson NN counts in the total, which is then a percentage",
-    "extension.student": "who has more time",
-    "extension.lesson": "for which lesson",
-    "extension.due": "until when",
-    "override.student": "whose points are set by hand: the folder, or anything by which the class list knows the person",
-    "override.exercise": 'in which exercise, as "5.2"',
-    "override.lesson": "or in which whole lesson",
-    "override.points": "the points, whatever the grader found",
-    "override.comment": "why: it stands in the report and in the feedback",
-}
 FEEDBACK = ("folders", "zips", "moodle", "canvas")
 
 # What columns of a class list are called: in Canvas, in Moodle, by hand.

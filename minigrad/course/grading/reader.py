@@ -139,7 +139,7 @@ class Found:
 
     `source` and `row` are known when `identity.decide` has seen all files. `problem` says why it is no notebook; a student
     of whom none was found has one of these without a path, and a file that belongs to nobody has no student. `time` is
-    when it was changed last, in nanoseconds, `file` what it is on the disk if it has another name somewhere.
+    when it was changed last, in nanoseconds.
     """
 
     student: str
@@ -147,7 +147,6 @@ class Found:
     size: int = 0
     problem: str = ""
     time: int = 0
-    file: str = ""
     kind: int = FOLDER
     number: str = ""
     source: int = 0
@@ -249,9 +248,8 @@ def _found(student: str, path: str, entry: os.DirEntry[str]) -> Found:
         about = entry.stat(follow_symlinks=False)
     except OSError:  # it has gone meanwhile
         return Found(student, path)
-    file = f"{about.st_dev}:{about.st_ino}" if about.st_nlink > 1 else ""
     changed = max(-_LATEST, min(about.st_mtime_ns, _LATEST))  # a file may be from any year
-    return Found(student, path, min(about.st_size, LARGEST_FILE), time=changed, file=file)
+    return Found(student, path, min(about.st_size, LARGEST_FILE), time=changed)
 
 
 def _of_student(folder: Path, home: str) -> Iterator[Found]:

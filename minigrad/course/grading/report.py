@@ -39,9 +39,6 @@ class Places(Protocol):
     def doubts(self) -> list[str]:
         """Whose a hand-in is where that was in doubt."""
 
-    def linked(self) -> Iterator[str]:
-        """Files under several names."""
-
     def unread(self) -> Iterator[str]:
         """Students with a file of which not even the lesson is known."""
 
@@ -60,7 +57,7 @@ def write(folder: Path, found: Places, *, plan: Plan | None = None, asked: froze
         counted = everybody.add(result)
         write_whole(folder / FEEDBACK / counted["page"], [feedback_page(counted)])
     _remove_others(folder / FEEDBACK, everybody)
-    notes = [*everybody.choose(asked), *found.linked(), *everybody.notes()]
+    notes = [*everybody.choose(asked), *everybody.notes()]
     write_whole(folder / GRADES, grades(everybody))
     if any(person.moodle or person.email for person in everybody.plan.roster):
         write_whole(folder / MOODLE, moodle(everybody))

@@ -161,11 +161,7 @@ def grade(
 
     Returns the final count. Raises ValueError for wrong use, Unavailable if no isolation level holds here.
     """
-    folders = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
-    for folder in folders:
-        if not folder.is_dir():
-            raise ValueError(f"{folder} is a file, not a folder" if folder.exists() else f"there is no folder {folder}")
-    target = Path(out)
+    folders, target = _folders(paths), Path(out)
     plan = plan or Plan()
     asked = frozenset(lessons) or frozenset(plan.lessons)
     level = sandbox.choose(isolation, trust_students=trust_students)
@@ -182,29 +178,13 @@ def grade(
         found = HandIns(folders, without=target, roster=plan.roster)
         count.doubts = found.doubts()
         count.total = len(found)
-        numbers = {name: int(name.split(".")[0]) for name in regrade if re.fullmatch(r"\d{1,2}\.\d+", name)}
         count.unmet = set(regrade)
         before = target / (journals.RESULTS + ".before")
         if regrade and (target / journals.RESULTS).exists():
             shutil.copyfile(target / journals.RESULTS, before)
         with journals.Journal(target) as journal:
-
-            def work() -> Iterator[dict[str, Any]]:
-                for handed_in, files in found:
-                    chosen = jobs_of(files, found, course_key, settings, asked)
-                    count.total -= handed_in - len(chosen)
-                    for job in chosen:
-                        found.expect(job)
-                        again = {what for what in regrade if found.row(what) == job["student"]}
-                        again |= {what for what, number in numbers.items() if number == job["lesson"]}
-                        count.unmet -= again
-                        if journal.graded(job["key"]) and not again:
-                            count.kept += 1
-                        else:
-                            yield job
-
-            with pool(executor, jobs) as engine:
-                for job, result in engine.run(work()):
+            with Pool(executor, jobs) as engine:
+                for job, result in engine.run(to_do(found, journal, count, regrade, (course_key, settings, asked))):
                     about = {name: job[name] for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")}
                     journal.append(about | {"edition": EDITION} | result)
                     count.graded += bool(result["graded"])
@@ -223,6 +203,34 @@ def grade(
     return count
 
 
+def _folders(paths: str | Path | Sequence[str | Path]) -> list[Path]:
+    folders = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    for folder in folders:
+        if not folder.is_dir():
+            raise ValueError(f"{folder} is a file, not a folder" if folder.exists() else f"there is no folder {folder}")
+    return folders
+
+
+def to_do(
+    found: HandIns, journal: journals.Journal, count: Count, regrade: Collection[str],
+    how: tuple[bytes, dict[str, Any], frozenset[int]],
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """The jobs that are not graded yet, or to be graded once more; the count is told of the others."""
+    numbers = {name: int(name.split(".")[0]) for name in regrade if re.fullmatch(r"\d{1,2}\.\d+", name)}
+    for handed_in, files in found:
+        chosen = jobs_of(files, found, *how)
+        count.total -= handed_in - len(chosen)
+        for job in chosen:
+            found.expect(job)
+            again = {what for what in regrade if found.row(what) == job["student"]}
+            again |= {what for what, number in numbers.items() if number == job["lesson"]}
+            count.unmet -= again
+            if journal.graded(job["key"]) and not again:
+                count.kept += 1
+            else:
+                yield job
+
+
 class HandIns:
     """What was handed in, sorted by student and path, and the keys of the results, in an index on disk.
 
@@ -237,7 +245,6 @@ class HandIns:
             "files (source, floor, path BLOB, folder, size, time, PRIMARY KEY (source, floor, path, folder)) WITHOUT ROWID",
             "keys (place INTEGER PRIMARY KEY, key TEXT UNIQUE, time, copies)",
             "strays (source, file, why TEXT)",
-            "names (file TEXT, source, path BLOB)",
             "unread (source)",
         )
         for number, folder in enumerate(folders):
@@ -251,8 +258,6 @@ class HandIns:
                     continue
                 line = (one.source, path.count(b"/"), path, number, one.size, one.time)
                 self._index.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)", line)
-                if one.file:
-                    self._index.execute("INSERT INTO names VALUES (?, ?, ?)", (one.file, one.source, path))
         identity.decide(self._index, self.people)
 
     def __len__(self) -> int:
@@ -338,16 +343,6 @@ class HandIns:
             if rest:
                 yield f"{student or 'Loose files'}: {rest:,} more files were left aside"
 
-    def linked(self) -> Iterator[str]:
-        """Files that are one file under several names, of more than one student."""
-        groups = self._index.execute(
-            "SELECT file, path FROM names WHERE file IN"
-            " (SELECT file FROM names GROUP BY file HAVING count(DISTINCT source) > 1) ORDER BY file, path"
-        )
-        for _, lines in itertools.groupby(groups, key=operator.itemgetter(0)):
-            paths = [readable(os.fsdecode(path)) for _, path in itertools.islice(lines, 12)]
-            yield f"One file under several names (a hard link): {', '.join(paths)}"
-
 
 def jobs_of(
     files: list[tuple[Path, reader.Found]], found: HandIns, course_key: bytes, settings: dict[str, Any], asked: frozenset[int]
@@ -389,11 +384,8 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
         return reader.Unread(f"{submission.problem} (not graded, which is no zero)")
     if number is None:
         return submission.problem or "belongs to no lesson of this course"
-    notebook, pack, course = (
-        hashlib.sha256(data).hexdigest()[:16],
-        journals.pack_hash(number),
-        journals.name_of_key(course_key),
-    )
+    notebook, pack = hashlib.sha256(data).hexdigest()[:16], journals.pack_hash(number)
+    course = journals.name_of_key(course_key)
     limits = f"{settings['seconds']}/{settings['megabytes']}/{settings['together']:g}"
     student, path = found.row, readable(found.path)
     # The feedback names the seed. Who hands in again meets other numbers, so no table of answers can be prepared.
@@ -486,8 +478,3 @@ class Pool:
     def __exit__(self, *error: object) -> None:
         if not self.given:
             self.executor.shutdown(wait=True, cancel_futures=True)
-
-
-def pool(executor: futures.Executor | None, jobs: int | None) -> Pool:
-    """The given executor, or processes of our own."""
-    return Pool(executor, jobs)

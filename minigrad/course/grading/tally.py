@@ -96,7 +96,7 @@ class Class:
         )
 
     def add(self, result: dict[str, Any], nanoseconds: int = 0, copies: int = 1) -> dict[str, Any]:
-        """Take one notebook in, last changed then; the result as it counts, with its `page`. The latest of several stays."""
+        """Take one notebook in, last changed then; the result as it counts, with its `page`."""
         result = self.counted(result, nanoseconds, copies)
         verdicts = [
             (v["exercise"], v["status"], v.get("misconception", ""), v.get("mistake", "")) for v in result["verdicts"]
@@ -105,12 +105,7 @@ class Class:
         student = self.expect(result["student"])
         self.index.execute("INSERT INTO pages VALUES (?, ?)", (page.lower(), student))
         self.index.execute(
-            "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET points = excluded.points, out_of = excluded.out_of, graded = excluded.graded,"
-            " page = excluded.page, verdicts = excluded.verdicts, isolation = excluded.isolation, seconds = excluded.seconds,"
-            " days = excluded.days, copies = copies + 1, notebook = excluded.notebook, likeness = excluded.likeness,"
-            " published = excluded.published, path = excluded.path, time = excluded.time, why = excluded.why"
-            " WHERE (excluded.time, excluded.path) > (time, path)",
+            f"INSERT INTO results VALUES ({', '.join('?' * 18)})",
             (student, result["lesson"], reader.canvas_id(result["path"]), result["points"], result["out_of"],
              bool(result["graded"]), page, json.dumps(verdicts), result["isolation"], result["seconds"], result["days"],
              copies, result["notebook"], result.get("like", ""), bool(result.get("published")), result["path"], nanoseconds,

@@ -37,16 +37,7 @@ _NUMPY = "numpy numpy.random numpy.linalg numpy.fft numpy.polynomial numpy.testi
 _ENGINE = "minigrad minigrad.nn minigrad.nn.functional minigrad.optim minigrad.autograd minigrad.autograd.functional"
 _ENGINE += " minigrad.record.bugs"
 _NEW_SINCE = 256  # threads that a teacher's own programs may start while a class is graded
-_SKIPPED = {
-    "site-packages",
-    "dist-packages",
-    "test",
-    "idlelib",
-    "ensurepip",
-    "turtledemo",
-    "tkinter",
-    "__pycache__",
-}
+_SKIPPED = {"site-packages", "dist-packages", "test", "idlelib", "ensurepip", "turtledemo", "tkinter", "__pycache__"}
 
 
 def main(descriptor: int) -> None:
@@ -77,12 +68,8 @@ def main(descriptor: int) -> None:
 
 def preload(settings: dict[str, Any]) -> None:
     """Import what every worker will need, with the same random numbers in each."""
-    names = (
-        _CODECS.split()
-        + _NUMPY.split()
-        + (_ENGINE.split() if settings["with_engine"] else [])
-        + ["minigrad.course.worker"]
-    )
+    engine = _ENGINE.split() if settings["with_engine"] else []
+    names = [*_CODECS.split(), *_NUMPY.split(), *engine, "minigrad.course.worker"]
     if settings["leave_root"] and not reachable(sysconfig.get_path("stdlib")):
         names += _STANDARD.split()
     for name in names:
