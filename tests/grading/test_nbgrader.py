@@ -69,6 +69,11 @@ def test_the_same_blanks_and_the_same_marks(tmp_path: Path, monkeypatch: pytest.
         for student in ("right", "blank", "half"):
             theirs[student] = float(book.find_submission(LESSON, student).score)
 
+    nbgrader(school, "generate_feedback", LESSON)
+    for student in theirs:
+        page = school / "feedback" / student / LESSON / f"{LESSON}_exercises.html"
+        assert f"(Score: {theirs[student]:g} /" in page.read_text(encoding="utf-8").replace(".0", "")
+
     runs.grade(school / "submitted", out=tmp_path / "report", jobs=1)
     ours = {result["student"]: result["points"] for result in journal.read(tmp_path / "report" / "results.jsonl")}
     assert ours == theirs

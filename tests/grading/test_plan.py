@@ -144,7 +144,7 @@ def test_every_field_is_documented_and_read(tmp_path: Path) -> None:
     documented = set(re.findall(r"^\| `([\w.]+)` \|", page, re.MULTILINE))
     known = {name for names in re.findall(r"_only\(.*?\((\"[^)]*)\)", Path(plan.__file__).read_text()) for name in
              re.findall(r'"(\w+)"', names)}  # fmt: skip
-    assert known == {name.split(".")[-1] for name in documented} and len(documented) == 20
+    assert known == {name.split(".")[-1] for name in documented} and len(documented) == 21
     (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "students.csv").write_text(ROSTER)
     (tmp_path / "class.toml").write_text(example)
@@ -163,6 +163,19 @@ def test_class_lists_as_they_come(text: str, tmp_path: Path) -> None:
     people = plan.people(tmp_path / "r.csv")
     assert identity.plainly(people[0].name) == "ann lovelace"
     assert identity.People(people).meant("ann_lovelace") == 0
+
+
+def test_each_promise_of_the_guide_names_tests_that_are_there() -> None:
+    promises = DOCS.read_text(encoding="utf-8").split("| promise | test |")[1].split("**Not promised")[0].splitlines()[2:]
+    there = {path.name: path.read_text(encoding="utf-8") for folder in ("grading", "attacks")
+             for path in (DOCS.parents[1] / "tests" / folder).glob("test_*.py")}  # fmt: skip
+    rows = [line for line in promises if line.startswith("|")]
+    for row in rows:
+        named = re.findall(r"`(test_\w+(?:\.py)?)`", row.split("|")[2])
+        assert named, row
+        for name in named:
+            assert name in there or any(f"def {name}(" in text for text in there.values()), name
+    assert len(rows) >= 14
 
 
 def test_what_was_not_asked_for_is_no_column_of_zeros(tmp_path: Path, level: str) -> None:  # noqa: F811

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,43 @@ def test_the_wheel_works_alone_and_installs_where_the_network_is_cut(wheel: Path
     assert done.returncode == 2
     assert 'extra "course"' in done.stderr and "jupyterlab" in done.stderr
     assert not (tmp_path / "minigrad-course").exists()
+
+
+def what_the_extra_needs(extra: str) -> set[str]:
+    """The distributions that this extra of ours brings, and what they need themselves."""
+    from packaging.requirements import Requirement
+
+    needed: set[str] = set()
+    waiting = [("minigrad-course", extra)]
+    while waiting:
+        name, of = waiting.pop()
+        for text in metadata.distribution(name).requires or ():
+            found = Requirement(text)
+            if found.name.lower() not in needed and (found.marker is None or found.marker.evaluate({"extra": of})):
+                needed.add(found.name.lower())
+                waiting.append((found.name, ""))
+    return needed
+
+
+@pytest.mark.slow
+def test_the_wheel_grades_with_the_extra_course_alone(wheel: Path, tmp_path: Path) -> None:
+    """In an environment that sees of this one what the extra brings, and nothing else."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True, timeout=120)
+    python = tmp_path / "venv" / "bin" / "python"
+    packages = Path(subprocess.run([str(python), "-c", "import site; print(site.getsitepackages()[0])"],
+                                   capture_output=True, text=True, check=True).stdout.strip())  # fmt: skip
+    zipfile.ZipFile(wheel).extractall(packages)
+    for name in what_the_extra_needs("course") - {"minigrad-course"}:
+        for file in metadata.distribution(name).files or ():
+            top = packages / file.parts[0]
+            if ".." not in file.parts and not top.exists() and not top.is_symlink():
+                top.symlink_to(Path(str(file.locate())).parents[len(file.parts) - 1] / file.parts[0])
+    for name in ("ann", "bob"):
+        (tmp_path / "in" / name).mkdir(parents=True)
+        shutil.copy(ROOT / "solutions" / "05_vectors_exercises.ipynb", tmp_path / "in" / name)
+    command = [str(python), "-I", "-m", "minigrad.course.cli", "grade", "in", "--out", "out", "--jobs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 notebooks graded" in done.stdout and "What to do next" in (tmp_path / "out" / "report.html").read_text("utf-8")
+    bare = subprocess.run([str(python), "-I", "-c", "import playwright"], capture_output=True, check=False)
+    assert bare.returncode, "the environment holds more than the extra"

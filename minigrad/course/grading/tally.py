@@ -48,13 +48,8 @@ class Row:
     student: str
     person: Person
     results: dict[int, Counted] = field(default_factory=dict)
-    shown: str = ""
+    called: str = ""  # the name in the class list; of two people of one name with what tells them apart
     unread: bool = False  # there is a file of which nobody knows what is in it: what is missing may be there
-
-    @property
-    def called(self) -> str:
-        """The name in the class list; of two people of one name with what tells them apart."""
-        return self.shown or self.student
 
     @property
     def complete(self) -> bool:
@@ -197,7 +192,7 @@ class Class:
         )
         for (student, about, shown_as), lines in itertools.groupby(found, key=operator.itemgetter(0, 1, 2)):
             person = Person(**json.loads(about)) if about else Person()
-            row = Row(student, person, shown=shown_as, unread=student in self.unread)
+            row = Row(student, person, called=shown_as, unread=student in self.unread)
             for _, _, _, lesson, canvas, points, out_of, graded, page, verdicts, days in lines:
                 if lesson is None or (self.counting is not None and lesson not in self.counting):
                     continue
