@@ -7,11 +7,12 @@ You will meet a `Piece` (a heading, an item, a quote or a block of code), an `An
 from __future__ import annotations
 
 import ast
+import dataclasses
 import linecache
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -23,7 +24,7 @@ __all__ = ["Answer", "Piece", "Section", "TextError", "lesson", "sections", "tex
 
 LINE = re.compile(r"( *)(#{1,3} |- |\d+\. |> ?|```|)(.*)")
 TOKEN = re.compile(
-    r"``(?P<two>.+?)``|`(?P<one>[^`]+)`|\*\*(?P<name>.+?)\*\*|(?P<belief>M\d\d)\b|\[.*?\]\((?P<file>\w+\.py)\)"
+    r"``(?P<two>.+?)``|`(?P<one>[^`]+)`|\*\*(?P<name>.+?)\*\*|(?P<belief>M\d\d)\b"
     r"|(?P<word>→|->|\b(?:and|without|when|like|everywhere)\b)|[,\s]+|(?P<odd>\S+)"
 )
 DEFINITION = re.compile(r"(?:@.*\n)*[^\s@#].*\n(?:(?:[ \t)\]}#].*)?\n)*")
@@ -64,7 +65,6 @@ class Answer:
     like: str = ""
     code: str = ""
     edits: list[Edit] = field(default_factory=list)
-    file: str = ""
 
 
 def words(text: str) -> str:
@@ -105,6 +105,11 @@ def grouped(found: Iterator[Piece]) -> list[Piece]:
         above[max(level for level in above if level < depth)].below.append(piece)
         above = {level: each for level, each in above.items() if level < depth} | {depth: piece}
     return above[0].below
+
+
+def said(item: Piece) -> str:
+    """The words to the student: the quote below an item."""
+    return " ".join(words(part.text) for part in item.below if part.mark == ">")
 
 
 def body(source: str) -> str:
@@ -148,7 +153,7 @@ class Section:
         """The value of an expression."""
         try:
             return eval(compile(source, f"{self.file}:{line}", "eval"), {**self.space, "right": self.right})
-        except (SyntaxError, NameError) as problem:
+        except Exception as problem:
             raise self.error(line, f"{problem}: {source}") from problem
 
     def answer(self, item: Piece) -> Answer:
@@ -169,31 +174,25 @@ class Section:
                 found.code = text
             elif kind == "word" and text == "everywhere" and found.edits:
                 found.edits[-1] = (*found.edits[-1][:2], True)
-            elif kind in ("name", "belief", "file"):
+            elif kind in ("name", "belief"):
                 setattr(found, kind, text)
             elif kind and kind != "word":
                 raise self.error(item.line, f"what is {text!r}? Here stand {READS}")
             after = text if kind == "word" else after if not kind else ""
-        found.says = " ".join(words(part.text) for part in item.below if part.mark == ">")
+        found.says = said(item)
         for block in item.below:
             if block.mark == "```diff":
                 old, new = ("".join(x[1:] + "\n" for x in block.text.splitlines() if x[:1] != sign) for sign in "+-")
                 found.edits.append((old.strip("\n"), new.strip("\n"), False))
             elif block.mark.startswith("```"):
                 found.code, found.line = block.text, block.line
-        if bool(found.code) + bool(found.edits) + bool(found.file) != 1 or not (
-            found.name or item.text.startswith("`")
-        ):
-            raise self.error(
-                item.line, "an answer is code in backticks, or a **name** and edits or a block of code below"
-            )
+        if bool(found.code) == bool(found.edits) or not (found.name or item.text.startswith("`")):
+            raise self.error(item.line, "an answer is code in backticks, or a **name** with edits or a block of code below")
         found.name = found.name or found.code.strip() or " and ".join(f"{old} → {new}" for old, new, _ in found.edits)
         return found
 
     def source(self, answer: Answer) -> str:
         """The code of an answer: its own, or that of the first right answer after its edits."""
-        if answer.file:
-            return (self.file.parent / answer.file).read_text(encoding="utf-8")
         source = answer.code or self.base
         for old, new, several in answer.edits:
             if (times := source.count(old)) != 1 and not (several and times):
@@ -216,11 +215,8 @@ class Section:
         self.run(source, answer.line, space)
         if not others:
             return space[bare] if bare in space else space[owner]
-        first = {each.partition(".")[0] for each in self.asked}
-        return {
-            each: space[each] if each in space else self.right[each]
-            for each in sorted(first, key=list(self.asked).index)
-        }
+        first = dict.fromkeys(each.partition(".")[0] for each in self.asked)
+        return {each: space[each] if each in space else self.right[each] for each in first}
 
     def run(self, source: str, line: int, space: dict[str, Any]) -> None:
         """Run code definition by definition: most variants of a long answer have most of them in common."""
@@ -234,8 +230,11 @@ class Section:
                     self.compiled[part[0]] = compile(above + part[0], where, "exec")
                 except SyntaxError as problem:
                     says = f"{problem.msg}: {(problem.text or source).strip()}"
-                    raise self.error(line + (problem.lineno or 0), says) from problem
-            exec(self.compiled[part[0]], space)
+                    raise self.error(line, says) from problem
+            try:
+                exec(self.compiled[part[0]], space)
+            except Exception as problem:
+                raise self.error(line, f"{type(problem).__name__}: {problem}") from problem
 
     def answers(self, part: str) -> Iterator[tuple[Answer, Any]]:
         """The answers below a heading; those after it may use one by its name."""
@@ -278,49 +277,39 @@ class Section:
         rights = [made for _, made in self.answers("Right")]
         wrong = list(self.wrong())
         liked = {w.alike for w in wrong}
-        wrong = [
-            Wrong(w.answer, w.misconception, w.says, (), w.name, w.when, w.name) if w.name in liked else w
-            for w in wrong
-        ]
-        for item in self.parts.get("Options", []):
-            option = re.fullmatch(r"(\w+): (.+?)(?: \((M\d\d)\))?", item.text)
-            if not option:
-                raise self.error(
-                    item.line, "an option is '- a: its words (M01)', with the misconception of a wrong one"
-                )
+        wrong = [dataclasses.replace(w, alike=w.name) if w.name in liked else w for w in wrong]
+        for item, option in self.rows("Options", r"(\w+): (.+?)(?: \((M\d\d)\))?", "- a: its words (M01)"):
             given.setdefault("options", {})[option[1]] = words(option[2])
             if option[1] != given.get("right"):
-                says = " ".join(words(part.text) for part in item.below if part.mark == ">")
-                wrong.append(Wrong(option[1], self.belief(option[3] or "", item.line), says))
+                wrong.append(Wrong(option[1], self.belief(option[3] or "", item.line), said(item)))
         kind = given.pop("kind", "function")
-        if odd := given.keys() - {each.name for each in fields(Exercise)} - {"name"}:
+        if odd := given.keys() - {each.name for each in dataclasses.fields(Exercise)} - {"name"}:
             raise self.error(self.top.line, f"an exercise has no {', '.join(sorted(odd))!r}")
         given |= {"name": list(self.asked) or given.pop("name", "")} if kind != "prediction" else {}
         given |= {"alternatives": rights} if kind in ("function", "program") else {}
-        given |= {"asks": tuple(map(self.item, self.parts["Asks"]))} if "Asks" in self.parts else {}
-        given |= {"working": self.parts["Working"][0].text} if "Working" in self.parts else {}
+        lists = {part: tuple(words(item.text) for item in items) for part, items in self.parts.items()}
+        given |= {key: lists[key.title()] for key in ("asks", "items") if key.title() in lists}
+        given |= {"working": self.parts["Working"][0].text} if "Working" in lists else {}
         if "without" in given:
             given["without"] = frozenset(re.split(r"[,\s]+", given["without"]))
         if kind == "ordering":
-            given |= {"items": list(map(self.item, self.parts["Items"])), "before": list(self.order())}
+            rules = self.rows("Order", r"(\d+) before (\d+)(?: (M\d\d))?", "- 1 before 3 M21")
+            given["before"] = [Before(int(rule[1]), int(rule[2]), self.belief(rule[3] or "", item.line), said(item))
+                               for item, rule in rules]  # fmt: skip
         else:
             given["wrong"] = wrong
-        made: Exercise = getattr(makers, kind)(self.id, title=self.title, hints=[*map(self.item, self.parts.get("Hints", []))],
-                                               **given)  # fmt: skip
+        try:
+            made: Exercise = getattr(makers, kind)(self.id, title=self.title, hints=lists.get("Hints", ()), **given)
+        except (AttributeError, TypeError, ValueError) as problem:
+            raise self.error(self.top.line, f"these facts make no exercise: {problem}") from problem
         return made
 
-    def item(self, piece: Piece) -> str:
-        """The words of an item of a list."""
-        return words(piece.text)
-
-    def order(self) -> Iterator[Before]:
-        """The rules of an ordering: '- 1 before 3 M21', with what is said below."""
-        for item in self.parts.get("Order", []):
-            rule = re.fullmatch(r"(\d+) before (\d+)(?: (M\d\d))?", item.text)
-            if not rule:
-                raise self.error(item.line, "a rule is '- 1 before 3 M21', by the numbers of the items")
-            says = " ".join(words(part.text) for part in item.below if part.mark == ">")
-            yield Before(int(rule[1]), int(rule[2]), self.belief(rule[3] or "", item.line), says)
+    def rows(self, part: str, form: str, example: str) -> Iterator[tuple[Piece, re.Match[str]]]:
+        """The items below a heading, each in the form that they all have."""
+        for item in self.parts.get(part, []):
+            if not (row := re.fullmatch(form, item.text)):
+                raise self.error(item.line, f"{item.text!r}: below ### {part} stands '{example}'")
+            yield item, row
 
 
 def facts(file: Path, top: Piece) -> Iterator[tuple[Piece, str, str]]:
@@ -342,13 +331,15 @@ def sections(file: Path, space: Mapping[str, Any], code: Code) -> tuple[Piece, l
     """The heading of a text and its exercises; `code` is what each of them has in Python."""
     top, *more = grouped(pieces(file)) or [Piece("", "", 1, False)]
     if top.mark != "#" or more:
-        raise TextError(
-            file, (more or [top])[-1].line, "a text begins with one heading, '# 05 the title of the lesson'"
-        )
+        raise TextError(file, (more if top.mark == "#" else [top])[0].line, "a text has one heading '# 05 its title', and all else below it")
     parts: dict[str, Piece] = {}
     for part in top.below:
+        if part.mark not in ("##", "-") or (part.mark == "##" and not re.match(r"\d+\.\w+ ", part.text)):
+            raise TextError(file, part.line, f"{part.text!r}: here stand facts, as in '- after: 05', and '## 5.1 its title'")
         if part.mark == "##" and parts.setdefault(part.text.split()[0], part) is not part:
             raise TextError(file, part.line, f"exercise {part.text.split()[0]} stands here for the second time")
+    if not parts:
+        raise TextError(file, top.line, "there is no exercise: '## 5.1 its title' begins one")
     if unknown := code.keys() - parts.keys():
         raise TextError(file, 1, f"Python declares exercise {', '.join(sorted(unknown))}, and the text has none")
     return top, [Section(file, part, dict(space), code.get(id, {})) for id, part in parts.items()]
@@ -364,6 +355,8 @@ def lesson(python: str, space: Mapping[str, Any], code: Code) -> Lesson:
     top, found = sections(file, space, code)
     number, _, title = words(top.text).partition(" ")
     given = {key: text for _, key, text in facts(file, top)}
+    if "idea" not in given:
+        raise TextError(file, top.line, "a lesson has an idea: '- idea: one sentence for the index'")
     lists = {key: tuple(re.findall(r"[^\s,`]+", given.get(key, ""))) for key in ("introduces", "misconceptions")}
     after = tuple(int(each) for each in re.findall(r"\d+", given.get("after", "")))
     return Lesson(int(number), file.stem, title, tuple(each.exercise() for each in found), after, words(given["idea"]), **lists,

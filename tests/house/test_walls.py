@@ -54,6 +54,11 @@ def test_lines_are_short() -> None:
     assert mean <= 48
 
 
+def test_the_reader_of_a_lessons_text_is_small() -> None:
+    size = len(lines_of([PACKAGE / "course" / "lesson_text.py"]))
+    assert size <= 300
+
+
 def test_the_walk_is_one_page() -> None:
     file = PACKAGE / "tape.py"
     first = next(node for node in tree(file).body[1:] if not isinstance(node, (ast.Import, ast.ImportFrom)))
