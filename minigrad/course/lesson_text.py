@@ -331,7 +331,8 @@ def sections(file: Path, space: Mapping[str, Any], code: Code) -> tuple[Piece, l
     """The heading of a text and its exercises; `code` is what each of them has in Python."""
     top, *more = grouped(pieces(file)) or [Piece("", "", 1, False)]
     if top.mark != "#" or more:
-        raise TextError(file, (more if top.mark == "#" else [top])[0].line, "a text has one heading '# 05 its title', and all else below it")
+        odd = more[0] if top.mark == "#" else top
+        raise TextError(file, odd.line, "a text has one heading '# 05 its title', and all else below it")
     parts: dict[str, Piece] = {}
     for part in top.below:
         if part.mark not in ("##", "-") or (part.mark == "##" and not re.match(r"\d+\.\w+ ", part.text)):

@@ -7,14 +7,13 @@ exercise cannot spoil a later one. The graph y = c + d + c*d with c = a + b, d =
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from ..exercise import Exercise, Lesson, Probe, Wrong, numbers, prediction, program, run
+from ..exercise import Probe, numbers, run
 from ..lesson_text import lesson
 
 
