@@ -10,7 +10,7 @@ import resource
 import subprocess
 import sys
 
-BUDGET = 1.2
+BUDGET = 1.3
 
 
 def seconds(statement: str) -> float:
