@@ -101,6 +101,10 @@ class FunctionCtx:
     # weak: the node holds the ctx
     _node: Callable[[], FunctionNode | None] = staticmethod(lambda: None)
 
+    def __getattr__(self, name: str) -> Any:
+        hint = f" ({errors.LEFT_OUT})" if name in ("saved_variables", "save_for_forward") else ""
+        raise AttributeError(f"'FunctionCtx' object has no attribute {name!r}{hint}")
+
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Save tensors for backward: checked against in-place changes, and freed with the graph."""
         self._to_save = tensors

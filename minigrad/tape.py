@@ -669,7 +669,8 @@ class Walk:
             node.accumulate(g if self.create_graph else g.copy(), self.create_graph)
         if hooks is not None:
             for hook in list(hooks.accumulated.values()):
-                hook(node.leaf())
+                if hook(node.leaf()) is not None:
+                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
             after_node(hooks, g, (), self.create_graph)
 
 
@@ -892,13 +893,16 @@ def grad(
 
     grad_outputs: a tensor of each output's shape, or None for outputs with one element.  Inputs may be non-leaves.  Returns
     a tensor of each input's shape; for an unused one None under `allow_unused`, zeros under `materialize_grads`.
-    RuntimeError if an input is unused or requires no gradient, if there is no graph, or if it was freed.
+    RuntimeError if an input is unused or requires no gradient, if there is no graph, or if it was freed; ValueError for
+    `materialize_grads` with allow_unused=False.
 
     >>> x = torch.tensor(2.0, requires_grad=True)
     >>> (slope,) = torch.autograd.grad(x**3, x, create_graph=True)
     >>> torch.autograd.grad(slope, x)
     (tensor(12.),)
     """
+    if materialize_grads and allow_unused is not None and not allow_unused:
+        raise ValueError(errors.MATERIALIZED.format(allow_unused))
     roots, wanted = sequence(outputs), sequence(inputs)
     if not all(isinstance(root, Tensor) for root in roots):
         raise AssertionError("Expected output to be a torch.Tensor")

@@ -461,11 +461,17 @@ def wrap(array: Array, node: Node | None = None) -> Tensor:
     return t
 
 
+# What may be noted of a view, and of its views: that it cannot be written to while operations are recorded, because a
+# function gave several at once, because of a custom Function, or because of the mode it was made in.
+UNWRITABLE = ("_one_of", "_of_function", "_made_in")
+
+
 def link_view(out: Tensor, base: Tensor, view: Rule, arguments: tuple[Any, ...]) -> None:
     """Note that `out` is view(base, *arguments): the two share their memory, and so their version counter."""
     out._counter = base._counter
     owner, path = base._view or (base, ())  # a view of a view has the same owner
     out._view = owner, (*path, (view, arguments))
+    out.__dict__.update((note, base.__dict__[note]) for note in UNWRITABLE if note in base.__dict__)
     if owner._views is None:
         owner._views = {}
     # When `out` is freed, Python calls `pop` with the reference, which removes the entry.

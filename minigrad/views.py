@@ -148,15 +148,20 @@ def check_writable(target: Tensor) -> None:
 
 def check_view(target: Tensor) -> None:
     """RuntimeError for a view whose owner cannot get a node for a recorded write."""
-    notes = target.__dict__
-    several = notes.get("_one_of")  # the function that made several views at once
-    name = several or type(target._node).__name__.split("Backward")[0]
+    notes, node, text = target.__dict__, target.grad_fn, ""
+    name = "" if node is None else type(node).__name__.split("Backward")[0]
     if "_of_function" in notes:
-        raise RuntimeError(errors.FUNCTION_VIEW.format(target.output_nr, name))
-    if "_made_in" in notes:
-        raise RuntimeError(errors.MADE_IN_MODE[notes["_made_in"]])
-    if several and target._view is not None:
-        raise RuntimeError(errors.ONE_OF_SEVERAL.format(target.output_nr, name))
+        text = errors.FUNCTION_VIEW
+    elif "_made_in" in notes:
+        text = errors.MADE_IN_MODE[notes["_made_in"]]
+        if node is not None:
+            text = text.replace("A view", "Output {} of {} is a view of a view which", 1)
+    elif "_one_of" in notes and target._view is not None:
+        text = errors.ONE_OF_SEVERAL
+        if node is None:
+            text = errors.MADE_IN_MODE["no_grad"].partition(". ")[0] + "." + text.partition(".")[2]
+    if text:
+        raise RuntimeError(text.format(target.output_nr, name))
 
 
 def check_memory(array: Array, args: tuple[Any, ...]) -> None:

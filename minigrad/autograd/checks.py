@@ -28,6 +28,11 @@ NOT_DOUBLE = (
     "or complex. This check will likely fail if all the inputs are not of "
     "double precision floating point or complex. "
 )
+EXPANDED = (
+    "The {}th input has a dimension with stride 0. gradcheck only supports inputs that "
+    "are non-overlapping to be able to compute the numerical gradients correctly. "
+    "You should call .contiguous on the input before passing it to gradcheck."
+)
 NO_INPUT = (
     "gradcheck expects at least one input tensor to require gradient, but none "
     "of them have requires_grad=True."
@@ -73,8 +78,12 @@ def check(func: Func, inputs: Any, eps: float, atol: float, rtol: float) -> None
     if not wanted:
         raise ValueError(NO_INPUT)
     for i, x in enumerate(args):
-        if isinstance(x, Tensor) and x.requires_grad and x.dtype is not dtypes.float64:
+        if not isinstance(x, Tensor) or not x.requires_grad:
+            continue
+        if x.dtype is not dtypes.float64:
             warnings.warn(NOT_DOUBLE.format(i), UserWarning, stacklevel=4)
+        if any(step == 0 and n > 1 for step, n in zip(x.stride(), x.shape)):
+            raise RuntimeError(EXPANDED.format(i))
     ys = called(func, args)
     for i, y in enumerate(ys):
         for j, x in enumerate(wanted):

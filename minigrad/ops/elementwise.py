@@ -22,7 +22,7 @@ from minigrad.errors import at_least, check
 from minigrad.operation import attach, public
 from minigrad.ops.creation import converted, result_type
 from minigrad.tensor import Tensor, plain, wrap
-from minigrad.views import augmented, in_place, overwrite
+from minigrad.views import augmented, check_writable, in_place, overwrite
 
 NUMBER = (bool, int, float, np.generic)
 OPERAND = (Tensor, np.ndarray, *NUMBER)
@@ -406,6 +406,7 @@ def reflected(row: Any) -> Any:
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write `src`, broadcast and cast, into this tensor's memory."""
+    check_writable(self)
     value = typed(src, self.dtype)
     errors.broadcast_shapes(self.shape, value.shape)
     return overwrite(self, table.copied, value)

@@ -492,7 +492,7 @@ def _parts(x: Tensor, row: Any, dim: int, keys: Sequence[Any]) -> tuple[Tensor, 
     """Several views of one tensor, each of which knows which output it is."""
     parts = tuple(row(x, along(dim, key)) for key in keys)
     for i, part in enumerate(parts):
-        part.__dict__["_one_of"] = row.operation.node_name.removesuffix("Backward0")
+        part.__dict__["_one_of"] = True
         if part._node is not None and part._node.parents:
             part._node.output_nr = i
     return parts
@@ -543,4 +543,5 @@ attach(transpose, swapaxes, t, movedim, roll, clone, detach, contiguous)
 attach(repeat_interleave, diagonal, diag, tril, triu, split, chunk, unbind)
 for _function in (reshape, view, expand, broadcast_to, permute, flip, repeat, tile):
     attach(one_by_one(_function))
+attach(__reversed__=lambda x: x.flip(0) if x.ndim else x)
 attach(T=property(_reversed), mT=property(_matrices_transposed))

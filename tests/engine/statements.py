@@ -49,6 +49,9 @@ T.atan2({a}, {b}) | T.outer({a}, {b}) | {a}.expand_as({b}) | {a}[{b} > 0] | {a} 
 {a}.masked_fill({b} > 0, 0.5) | T.lerp({a}, {b}, 0.3) | {a} > {b} | {a} // {b} | {a} % {b} | {a} == {b}
 T.einsum('i,i->', {a}, {b}) | T.bmm({a}, {b}) | {a}.type_as({b}) | T.nn.functional.mse_loss({a}, {b})
 T.nn.functional.smooth_l1_loss({a}, {b}) | T.nn.functional.l1_loss({a}, {b})
+T.nn.functional.max_pool2d({a}.double()[None, None], 2, 1) | T.nn.functional.avg_pool2d({a}.double()[None, None], 2, 1)
+T.nn.functional.nll_loss({a}.double().reshape(1, -1), T.tensor([0])) | T.nn.functional.leaky_relu({a} - {b}) * {b}
+T.nn.functional.cross_entropy({a}.double().reshape(1, -1), T.tensor([0])) | T.relu({a} @ {b} + 0.1)
 T.nn.functional.huber_loss({a}, {b}.to({a}.dtype), delta=0.5) | T.nn.functional.linear({a}, {b})
 T.nn.functional.linear({a}, {b}, {b}[..., 0].contiguous()) | T.nn.functional.layer_norm({a}, {b}.shape)
 T.nn.functional.cross_entropy({a}, {b}.softmax(-1))
@@ -303,6 +306,11 @@ def ending(rng: random.Random, have: list[str]) -> list[str]:
     roots = rng.sample(have, min(len(have), 3))
     total = " + ".join(f"({v} * {w}).sum()" for v, w in zip(roots, (0.7, 1.9, -1.3), strict=False))
     kind = rng.random()
+    if kind < 0.25:  # a gradient penalty: all second derivatives
+        leaves = f"[v for v in ({', '.join(have)},) if v.requires_grad]"
+        found = f"T.autograd.grad(z, {leaves}, create_graph=True, allow_unused=True)"
+        size = "sum([(g * g * 0.3).sum() for g in found if g is not None and g.requires_grad], z * 0)"
+        return [f"z = {total}", f"found = {found}", f"p = {size}", "p.backward()"]
     if kind < 0.55:
         return [f"z = {total}", "z.backward()"]
     if kind < 0.65:

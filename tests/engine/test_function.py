@@ -211,3 +211,20 @@ def test_an_overwritten_output_is_named_after_its_function() -> None:
     z.add_(1)
     with pytest.raises(RuntimeError, match=r"FloatTensor \[2\]\], which is output 0 of Made, is at version 1"):
         z.sum().backward()
+
+
+def test_ctx_says_what_it_leaves_out_and_nothing_more() -> None:
+    class Old(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return ctx.saved_variables if ctx.saved_tensors else ctx.factor
+
+    with pytest.raises(AttributeError, match=r"has no attribute 'factor'$"):
+        Old.apply(mg.ones(2, requires_grad=True)).sum().backward()
+    Old.forward = lambda ctx, x: ctx.save_for_backward(x) or x * 2
+    with pytest.raises(AttributeError, match="minigrad leaves out"):
+        Old.apply(mg.ones(2, requires_grad=True)).sum().backward()

@@ -153,6 +153,40 @@ def test_a_decorated_generator_switches_the_mode_only_while_it_runs() -> None:
     assert next(steps) is False and mg.is_grad_enabled()
 
 
+def test_a_decorated_generator_is_sent_values_and_errors_and_is_closed() -> None:
+    seen: list[Any] = []
+
+    @mg.no_grad()
+    def steps() -> Any:
+        try:
+            seen.append((yield mg.is_grad_enabled()))
+            try:
+                yield 2
+            except ValueError as error:
+                seen.append(str(error))
+            yield 3
+            return 4
+        finally:
+            seen.append(mg.is_grad_enabled())
+
+    running = steps()
+    assert (next(running), running.send("sent"), running.throw(ValueError("thrown"))) == (False, 2, 3)
+    with pytest.raises(StopIteration) as end:
+        next(running)
+    assert end.value.value == 4 and seen == ["sent", "thrown", False]
+    closed = steps()
+    next(closed)
+    closed.close()
+    assert seen[3:] == [False] and mg.is_grad_enabled()
+
+
+def test_a_hook_after_accumulation_returns_nothing() -> None:
+    x = leaf(1.0)
+    x.register_post_accumulate_grad_hook(lambda p: p.grad * 2)
+    with pytest.raises(RuntimeError, match="Tensor post accumulate grad hooks should return None"):
+        (x * x).sum().backward()
+
+
 def test_numpy_of_what_requires_grad_is_fine_where_nothing_is_recorded() -> None:
     x = leaf(1.0)
     with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
@@ -214,6 +248,12 @@ def test_threads_have_their_own_mode_and_walk() -> None:
     assert seen == [True] * 4
     assert not errors
     assert mg.is_grad_enabled()
+
+
+def test_zeros_or_an_error_for_what_is_not_reached_but_not_both() -> None:
+    x, y = leaf(1.0), leaf(2.0)
+    with pytest.raises(ValueError, match="Expected allow_unused to be True or not passed when materialize_grads=True"):
+        grad(x * 2, [x, y], materialize_grads=True, allow_unused=False)
 
 
 def test_grad_materializes_what_is_not_reached() -> None:

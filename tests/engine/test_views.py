@@ -198,3 +198,45 @@ def test_data_takes_another_shape_but_not_another_kind() -> None:
     x.data = mg.ones(3, dtype=mg.float32)
     (x * 2).sum().backward()
     assert x.grad.dtype is mg.float32 and x.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+SEVERAL = "This view is the output of a function that returns multiple views"
+REFUSED = {
+    "y.chunk(2)[0][0]": f"Output 0 of Select is a view and is being modified inplace. {SEVERAL}",
+    "y.chunk(2)[1].view(-1)": f"Output 0 of View is a view and is being modified inplace. {SEVERAL}",
+    "y.unbind(0)[1][1:]": f"Output 0 of Slice is a view and is being modified inplace. {SEVERAL}",
+    "flat(y)[:2]": "Output 0 of Slice is a view and is being modified inplace. This view was created inside a custom Function",
+    "unrecorded(y)[:1]": "Output 0 of Slice is a view of a view which was created in no_grad mode and is being modified",
+}
+
+
+@pytest.mark.parametrize("view", REFUSED)
+def test_a_view_of_a_view_that_must_not_be_written_to_must_not_either(view: str) -> None:
+    class Flat(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.view(-1)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g.view(2, 3)
+
+    y = mg.ones(2, 3, requires_grad=True) * 1
+    target = eval(view, {"y": y, "flat": Flat.apply, "unrecorded": mg.no_grad()(lambda y: y[0])})
+    with pytest.raises(RuntimeError, match=REFUSED[view]):
+        target.mul_(2)
+
+
+def test_what_is_wrong_first_is_said_first() -> None:
+    leaf = mg.ones(2, 3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
+        leaf.copy_(mg.ones(7))
+    x = mg.ones(1, 3)
+    with pytest.raises(RuntimeError, match=r"value tensor of shape \[3, 3\] cannot be broadcast to indexing"):
+        x[x > 0] = mg.ones(3, 3)
+
+
+def test_reversed_flips_the_first_dimension() -> None:
+    x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    assert reversed(x).tolist() == [[3.0, 4.0], [1.0, 2.0]] and reversed(x).grad_fn is not None
+    assert reversed(mg.tensor(1.0)).item() == 1.0

@@ -29,6 +29,11 @@ def test_gradcheck_of_views() -> None:
     assert gradcheck(lambda x: x.view(2, 1), x) and gradgradcheck(lambda x: x.view(2, 1) + 1, x)
 
 
+def test_gradcheck_refuses_elements_that_share_their_memory() -> None:
+    with pytest.raises(RuntimeError, match="The 0th input has a dimension with stride 0"):
+        gradcheck(lambda x: x * x, leaf(1.0).expand(3))
+
+
 def test_gradcheck_changes_the_very_tensor() -> None:
     x = leaf(1.0, 2.0)
     assert gradcheck(lambda _: (x * x).sum(), x)

@@ -269,3 +269,13 @@ def test_a_module_that_forgot_its_init_is_refused_when_called() -> None:
     for members in (Forgetful().parameters, Forgetful().zero_grad, lambda: Forgetful().named_parameters(recurse=False)):
         with pytest.raises(AttributeError, match=r"^'Forgetful' object has no attribute '_parameters'$"):
             list(members())
+
+
+def test_a_module_of_ones_own_says_which_method_of_pytorch_is_left_out() -> None:
+    class Own(nn.Module):
+        pass
+
+    with pytest.raises(AttributeError, match=r"register_full_backward_hook' \(minigrad leaves out"):
+        Own().register_full_backward_hook(print)
+    with pytest.raises(AttributeError, match=r"'Own' object has no attribute 'layer'$"):
+        Own().layer  # noqa: B018
