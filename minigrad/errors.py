@@ -356,10 +356,7 @@ UNUSED = (
     "to not have been used in the graph. "
     "Set allow_unused=True if this is the desired behavior."
 )
-MATERIALIZED = (
-    "Expected allow_unused to be True or not passed when materialize_grads=True, "
-    "but got: allow_unused={}."
-)
+MATERIALIZED = "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused={}."
 OUTPUT_SHAPE = "output with shape {} doesn't match the broadcast shape {}"
 OUTPUT_DTYPE = "result type {} can't be cast to the desired output type {}"
 INFERENCE_WRITTEN = (

@@ -132,9 +132,7 @@ def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = 
         if rule is not None and parent is not None and (needed is None or parent in needed):
             new = rule(g, *values)
             if new is not None and fit is not None:
-                array = new._data if create_graph else new
-                if array.shape != parent.shape or array.dtype is not parent.dtype:
-                    new = fit(new, parent, node)
+                new = fit(new, parent, node)
         found.append(new)
     return found
 
@@ -557,6 +555,8 @@ def started(tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: b
 
     RuntimeError for a tensor that has no graph, and for a gradient that is missing or of another shape.
     """
+    if not all(isinstance(root, Tensor) for root in tensors):
+        raise AssertionError("Expected output to be a torch.Tensor")
     roots: list[tuple[Any, Any]] = []
     for i, (tensor, g) in enumerate(zip(tensors, gradients)):
         if g is None:
@@ -809,7 +809,7 @@ def choose(walk: type[Walk] | None) -> None:
     chosen = walk
 
 
-def run(roots: Roots, create_graph: bool, retain_graph: bool, targets: Targets = None) -> None:
+def run(roots: Roots, create_graph: bool, retain_graph: bool | None, targets: Targets = None) -> None:
     """One backward pass: by `walk`, or by a Walk where there are hooks or `using` chose one.
 
     On arrays nothing is recorded.  With `create_graph` the pass is, as if all of it stood in the line that asked for it.
@@ -817,14 +817,15 @@ def run(roots: Roots, create_graph: bool, retain_graph: bool, targets: Targets =
     __tracebackhide__ = True
     global last_pass
     last_pass = tick()
+    retain = create_graph if retain_graph is None else retain_graph
     general = chosen or (Walk if hooked else None)
     if not create_graph and general is None:
-        return walk(roots, retain_graph, False, targets)
+        return walk(roots, retain, False, targets)
     with users_turn(create_graph):
         if general is not None:
-            return general(roots, create_graph, retain_graph, targets).run()
+            return general(roots, create_graph, retain, targets).run()
         state.asked = outside(_getframe(1))
-        walk(roots, retain_graph, True, targets)
+        walk(roots, retain, True, targets)
 
 
 def tensor_backward(
@@ -863,14 +864,11 @@ def backward(
     """`autograd.backward`: one backward pass from several tensors, accumulating into leaves (see Tensor.backward)."""
     __tracebackhide__ = True
     roots = sequence(tensors)
-    if not all(isinstance(root, Tensor) for root in roots):
-        raise AssertionError("Expected output to be a torch.Tensor")
-    retain = create_graph if retain_graph is None else retain_graph
     if create_graph:
         warnings.warn(errors.CYCLE, UserWarning, stacklevel=3)
     begin = (chosen or Walk).started(roots, upstream(grad_tensors, len(roots)), create_graph)
     if inputs is None:
-        return run(begin, create_graph, retain)
+        return run(begin, create_graph, retain_graph)
     wanted = sequence(inputs)
     if not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
@@ -878,7 +876,7 @@ def backward(
         check_tensor(t)
         t.retain_grad()  # an input that is no leaf gets its `.grad` in this way
     targets: dict[Node, Any] = {t._node: None for t in wanted}
-    run(begin, create_graph, retain, targets)
+    run(begin, create_graph, retain_graph, targets)
     for node, g in targets.items():
         if g is not None and isinstance(node, AccumulateGrad):
             node.accumulate(g if create_graph else g.copy(), create_graph)
@@ -904,18 +902,15 @@ def grad(
     if materialize_grads and allow_unused is not None and not allow_unused:
         raise ValueError(errors.MATERIALIZED.format(allow_unused))
     roots, wanted = sequence(outputs), sequence(inputs)
-    if not all(isinstance(root, Tensor) for root in roots):
-        raise AssertionError("Expected output to be a torch.Tensor")
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    retain = create_graph if retain_graph is None else retain_graph
     begin = (chosen or Walk).started(roots, upstream(grad_outputs, len(roots)), create_graph)
     for t in wanted:
         check_tensor(t)
         if t._node is None:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
     targets: dict[Node, Any] = {t._node: None for t in wanted}
-    run(begin, create_graph, retain, targets)
+    run(begin, create_graph, retain_graph, targets)
     results = []
     for i, t in enumerate(wanted):
         g = None if t.is_leaf and t._node.leaf() is None else targets[t._node]

@@ -74,12 +74,6 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
         return "<All keys matched successfully>"
 
 
-# PyTorch's methods of every module; other names that a student's module misses are the student's own.
-LEFT_OUT = (
-    "register_full_backward_hook", "register_full_backward_pre_hook", "register_backward_hook", "compile", "type",
-    "register_load_state_dict_post_hook", "register_state_dict_pre_hook", "bfloat16", "share_memory", "to_empty",
-    "get_submodule", "get_parameter", "get_buffer", "set_submodule", "get_extra_state", "set_extra_state",
-)  # fmt: skip
 # For errors: what is assigned, and which types may replace what has this name.
 _HOMES = {
     "_parameters": ("parameters", "parameter", "torch.nn.Parameter"),
@@ -184,7 +178,8 @@ class Module:
                 return found[name]
         kind = type(self)
         missing = f"{kind.__name__!r} object"
-        if name in LEFT_OUT or (kind is not Module and kind.__module__.startswith("minigrad.")):
+        ours = kind is not Module and kind.__module__.startswith("minigrad.")
+        if ours or name.startswith("register_"):  # other names that a student's module misses are the student's own
             raise errors.no_attribute(missing, name, self)
         raise AttributeError(f"{missing} has no attribute {name!r}")
 

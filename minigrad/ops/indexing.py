@@ -75,7 +75,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         )
     try:
         overwrite(view, table.index_put, y, source, dims)
-    except (IndexError, ValueError) as error:
+    except (IndexError, TypeError, ValueError) as error:
         raise in_words(error) from None
 
 

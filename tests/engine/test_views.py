@@ -232,7 +232,7 @@ def test_what_is_wrong_first_is_said_first() -> None:
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
         leaf.copy_(mg.ones(7))
     x = mg.ones(1, 3)
-    with pytest.raises(RuntimeError, match=r"value tensor of shape \[3, 3\] cannot be broadcast to indexing"):
+    with pytest.raises(RuntimeError, match="boolean array indexing"):
         x[x > 0] = mg.ones(3, 3)
 
 
