@@ -117,7 +117,8 @@ class _Package(_ModuleType):
         return _importlib.import_module("minigrad.record").record
 
     @record.setter
-    def record(self, package: object) -> None:  # an import would bind the package to its name
+    # an import would bind the package to its name
+    def record(self, package: object) -> None:
         pass
 
 

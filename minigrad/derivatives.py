@@ -142,7 +142,8 @@ where = operation(  # x is the condition
     None,
     lambda g, x: where(x, g, 0.0), lambda g, x: where(x, 0.0, g),
 )
-masked_fill, masked_fill_tensor = several(  # z is the mask
+# z is the mask
+masked_fill, masked_fill_tensor = several(
     "MaskedFillBackward0 MaskedFillBackward1", lambda x, y, mask: np.where(mask, y, x),
     lambda g, z: where(z, 0.0, g), lambda g, z: where(z, g, 0.0),
     None,
@@ -155,10 +156,7 @@ locally_constant = operation("LocallyConstant", lambda x, y: x, lambda g: g, lam
 
 drawn_bernoulli = operation("Bernoulli", lambda x, drawn: drawn, lambda g: zeros(g))
 drawn_normal = operation(
-    "NormalBackward3", lambda x, y, drawn: drawn,
-    lambda g: zeros(g), lambda g: zeros(g),
-    promote=None,
-)
+    "NormalBackward3", lambda x, y, drawn: drawn, lambda g: zeros(g), lambda g: zeros(g), promote=None)
 
 # A write replaces what was there, so the old numbers (x) get zeros.
 
@@ -269,14 +267,16 @@ bce_loss = operation(  # z is the weight
     lambda g, x, y, z, reduction: each(g, x, reduction) * weighted(log(1 - x) - log(x), z),
     None,
 )
-bce_with_logits_loss = operation(  # z is the weight, u that of the 1s in y
+# z is the weight, u that of the 1s in y
+bce_with_logits_loss = operation(
     "BinaryCrossEntropyWithLogits", kernels.bce_with_logits_loss,
     lambda g, x, y, z, u, reduction: (
         each(g, x, reduction) * weighted((1 - y) * sigmoid(x) - weighted(y, u) * sigmoid(-x), z)),
     lambda g, x, y, z, u, reduction: each(g, x, reduction) * weighted(logsigmoid(-x) - weighted(logsigmoid(x), u), z),
     None, None,
 )
-nll_loss, nll_loss2d = several(  # y are the classes, z the weight of each
+# y are the classes, z the weight of each
+nll_loss, nll_loss2d = several(
     "NllLoss NllLoss2D", kernels.nll_loss,
     lambda g, x, y, z, total: locally_constant(
         put_along(-column(weighted(g, z) / (total or 1)), column(y), x.shape, 1), x),
@@ -291,12 +291,14 @@ mm, bmm, batch_mm = several(
 )
 mv = operation("Mv", operator.matmul, lambda g, y: g.reshape((-1, 1)) * y, lambda g, x: x.mT @ g)
 dot = operation("Dot", operator.matmul, lambda g, y: g * y, lambda g, x: g * x)
-rows_mm = operation(  # x has any number of leading dimensions
+# x has any number of leading dimensions
+rows_mm = operation(
     "UnsafeViewBackward0", kernels.rows_mm,
     lambda g, y: rows_mm(g, y.mT),
     lambda g, x: fold_rows(x).mT @ fold_rows(g),
 )
-linear, linear_nd = several(  # x is the bias, y the input, z the (out, in) weight
+# x is the bias, y the input, z the (out, in) weight
+linear, linear_nd = several(
     "Addmm View", kernels.linear,
     lambda g: g, lambda g, z: rows_mm(g, z),
     lambda g, y: fold_rows(g).mT @ fold_rows(y),
@@ -321,7 +323,8 @@ reshape, squeeze, squeeze_dim, unsqueeze = several(
     lambda g, x_shape: g.reshape(x_shape),
     view=True,
 )
-unsafe_view, squeeze_row = several(  # of a result that nothing else holds, so no view
+# of a result that nothing else holds, so no view
+unsafe_view, squeeze_row = several(
     "UnsafeViewBackward0 SqueezeBackward4", lambda x, shape: x.reshape(shape),
     lambda g, x_shape: g.reshape(x_shape),
 )
@@ -385,7 +388,8 @@ index_select = operation(
     lambda g, x_shape, y, dims: put(g, y, x_shape, dims),
     None,
 )
-embedding = operation(  # the row `padding` gets no gradient
+# the row `padding` gets no gradient
+embedding = operation(
     "Embedding", lambda x, y, padding: x[y],
     lambda g, x_shape, y, padding: put(where((y != padding)[..., None], g, 0.0), y, x_shape, (0,)),
     None,
@@ -397,12 +401,7 @@ index_put = operation(
     None,
     lambda g, y, dims: pick(g, y, dims),
 )
-index_add = operation(
-    "IndexAdd", kernels.index_add,
-    lambda g: g,
-    None,
-    lambda g, y, z, dims: index_select(g, y, dims),
-)
+index_add = operation("IndexAdd", kernels.index_add, lambda g: g, None, lambda g, y, z, dims: index_select(g, y, dims))
 gather = operation("Gather", kernels.gather, lambda g, x, y, dim: put_along(g, y, x.shape, dim), None)
 put_along = operation("ValueSelectingReductionBackward", kernels.put_along, lambda g, y, dim: gather(g, y, dim), None)
 scatter = operation(
@@ -431,7 +430,8 @@ conv2d = operation(
     lambda g, x, y, windows, groups: conv_weight(g, x, y.shape, windows, groups),
     lambda g, x, y: sum_dims(g, (0, 2, 3), False),
 )
-max_pool2d = operation(  # y is the index of the largest element of each window
+# y is the index of the largest element of each window
+max_pool2d = operation(
     "MaxPool2DWithIndices", kernels.pick,
     lambda g, x, y, dims: locally_constant(put(g, y, x.shape, dims), x),
     None,
@@ -606,7 +606,8 @@ def part(g: Any, dim: int, key: Any) -> Any:
 
 # ------------------------------------------------ writing into a view
 
-copy_slices = operation(  # x owns the memory, y was written to its view
+# x owns the memory, y was written to its view
+copy_slices = operation(
     "CopySlices", kernels.write_view, lambda g, path: cut_view(g, path), lambda g, path: kernels.follow(g, path)
 )
 cut_view = operation("CutView", kernels.cut_view, lambda g, path: cut_view(g, path))

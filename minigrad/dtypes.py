@@ -42,7 +42,8 @@ class DType:
         return f"torch.{self.name}"
 
     def __reduce__(self) -> str:
-        return self.name  # pickled as minigrad.float32
+        # pickled as minigrad.float32
+        return self.name
 
     @property
     def is_floating_point(self) -> bool:
@@ -129,7 +130,8 @@ def can_cast(from_: DType, to: DType) -> bool:
 
 
 ARRAYS = np.ndarray, np.generic
-_common: dict[Any, DType] = {}  # the type of a result, by what it is made of
+# the type of a result, by what it is made of
+_common: dict[Any, DType] = {}
 
 
 def _described(x: Any) -> Any:
@@ -173,7 +175,8 @@ def cast(x: Any, dtype: DType) -> Any:
         return x
     if isinstance(x, np.generic) and dtype.category == FLOATING:
         return target.type(x)
-    layout: Any = "C" if 0 in x.strides else "K"  # numpy would lay out what was expanded column by column
+    # numpy would lay out what was expanded column by column
+    layout: Any = "C" if 0 in x.strides else "K"
     if x.dtype.kind == "f" and dtype.category == INTEGER:
         with np.errstate(invalid="ignore"):
             x = x.astype(np.int64, layout)

@@ -232,7 +232,8 @@ def other_names(
     (args, keywords), known = call, _parameters(function)
     own = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
     code, more, every = getattr(function, "__wrapped__", function).__code__, usual(own), usual("")
-    taken = len(args) if code.co_flags & 4 else code.co_argcount  # 4: it has *args
+    # 4: it has *args
+    taken = len(args) if code.co_flags & 4 else code.co_argcount
     if len(args) > taken + len(more):
         raise error
     given = dict(zip(more, args[taken:]))
@@ -303,13 +304,15 @@ def close_matches(name: str, known: Iterable[str]) -> list[str]:
 def no_attribute(owner: str, name: str, namespace: Any) -> AttributeError:
     """The error for a name that `owner` has not, with the nearest name in the namespace (a module, a class)."""
     text = f"{owner} has no attribute {name!r}"
-    if not name.startswith("_"):  # those are asked for by the dozen, with hasattr
+    # those are asked for by the dozen, with hasattr
+    if not name.startswith("_"):
         known = {n.lower(): n for n in dir(namespace) if n[0] != "_"}
         low = name.lower()
         near = close_matches(low, known) or [n for n in known if sorted(n) == sorted(low)]
         hint = f", did you mean {known[near[0]]!r}?" if near else ""
         text += f"{hint} ({LEFT_OUT})"
-    return AttributeError(text, name=name, obj=None)  # without obj, Python adds no second hint
+    # without obj, Python adds no second hint
+    return AttributeError(text, name=name, obj=None)
 
 
 def namespace(module: str, *also: str) -> None:

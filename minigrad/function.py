@@ -89,7 +89,8 @@ class FunctionCtx:
 
     # for each argument of apply, does it want a gradient?
     needs_input_grad: tuple[bool, ...] = ()
-    _tensors: tuple[bool, ...] = ()  # for each argument of apply, is it a tensor?
+    # for each argument of apply, is it a tensor?
+    _tensors: tuple[bool, ...] = ()
     # the arguments, a tensor's shape and dtype in its place (for check_graph)
     _call: tuple[Any, ...] = ()
     _to_save: tuple[Any, ...] = ()
@@ -327,7 +328,8 @@ def saved_entry(node: Node, i: int, t: Any, outputs: Sequence[Any]) -> Any:
         raise errors.cannot_save(i, t)
     place = next((k for k, out in enumerate(outputs) if out is t and t._node is not None), None)
     value = t if place is None else t._data
-    pack = node.__dict__.get("pack")  # set by saved_tensors_hooks
+    # set by saved_tensors_hooks
+    pack = node.__dict__.get("pack")
     return (pack(t._data, t._node) if pack else value), place, counter(t), t._counter[0]
 
 

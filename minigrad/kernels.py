@@ -102,7 +102,8 @@ def negated_pairs(widths: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], .
 def diagonal(x: Array, offset: int, i: int, j: int) -> Array:
     """The diagonal of dimensions i and j as a new last one: a view that may be written."""
     view = np.diagonal(x, offset, i, j)
-    view.flags.writeable = x.flags.writeable  # which numpy takes away
+    # which numpy takes away
+    view.flags.writeable = x.flags.writeable
     return view
 
 
@@ -364,7 +365,8 @@ def own_places(shape: Shape) -> list[Any]:
 def along(index: Array, dim: int) -> tuple[Any, ...]:
     """numpy's index that pairs `index` along `dim` with its own place in the others."""
     grid = own_places(index.shape)
-    grid[dim : dim + 1] = [index]  # the index itself, for a single number
+    # the index itself, for a single number
+    grid[dim : dim + 1] = [index]
     return tuple(grid)
 
 
@@ -428,7 +430,8 @@ class LinAlgError(RuntimeError):
     """A matrix that the algorithm cannot take, such as a singular one."""
 
 
-LinAlgError.__name__ = "_LinAlgError"  # what PyTorch's traceback shows
+# what PyTorch's traceback shows
+LinAlgError.__name__ = "_LinAlgError"
 
 
 def det(x: Array) -> Array:
@@ -470,7 +473,8 @@ def sum_dims(x: Array, dims: Shape | None, keepdim: bool) -> Array:
 
 
 def mean_all(x: Array) -> Array:
-    if x.dtype.itemsize == 2:  # the sum might be too large
+    # the sum might be too large
+    if x.dtype.itemsize == 2:
         return np.asarray(x).mean()
     return total(x, None) / x.dtype.type(x.size)
 

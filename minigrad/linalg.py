@@ -39,7 +39,8 @@ def det(A: Tensor) -> Tensor:
     """The determinant of square matrices."""
     _check_square("det", A)
     try:
-        inverse(A._data)  # which the gradient needs
+        # which the gradient needs
+        inverse(A._data)
     except LinAlgError:
         return _by_cofactors(A)
     return table.det(A)

@@ -47,11 +47,9 @@ def call({taken}):
     node.saved, node.versions = saved, versions
     node.shape, node.dtype = out_.shape, out_.dtype
     frame = getframe(1)
-    code = frame.f_code
-    if code.co_filename not in outsiders:  # called from inside the engine: the user's line is further up
+    if frame.f_code.co_filename not in outsiders:  # called from inside the engine: the user's line is further up
         frame = outside(frame)
-        code = frame.f_code
-    node.code, node.at = code, frame.f_lasti
+    node.code, node.at = frame.f_code, frame.f_lasti
     if unusual and state.on_record:
         state.on_record[-1](node)
     return out
@@ -85,7 +83,8 @@ SHAPES = """
 class Operation:
     """A row of the derivative table: its name, its forward function, its rules, and what they save."""
 
-    name = ""  # its name in the table, set when the table is complete
+    # its name in the table, set when the table is complete
+    name = ""
 
     def __init__(self, node_name: str, forward: Rule, rules: Sequence[Rule | None], view: bool, promote: Any) -> None:
         self.node_name = node_name if "Backward" in node_name or node_name in BARE else f"{node_name}Backward0"

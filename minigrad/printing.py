@@ -25,10 +25,13 @@ class options:
     """The numbers that `set_printoptions` changes."""
 
     precision: int = 4  # digits after the point
-    threshold: float = 1000  # with more elements, show only the edges
-    edgeitems: int = 3  # how many at each edge of a dimension
+    # with more elements, show only the edges
+    threshold: float = 1000
+    # how many at each edge of a dimension
+    edgeitems: int = 3
     linewidth: int = 80
-    sci_mode: bool | None = None  # None: decide from the values
+    # None: decide from the values
+    sci_mode: bool | None = None
 
 
 def set_printoptions(
@@ -154,5 +157,6 @@ def shown(tensor: Any) -> str:
 def _node_name(tensor: Any) -> str:
     try:
         return "" if tensor.grad_fn is None else type(tensor.grad_fn).__name__
-    except RuntimeError:  # a view that could not follow a write to its base: PyTorch says so where it is printed
+    # a view that could not follow a write to its base: PyTorch says so where it is printed
+    except RuntimeError:
         return "Invalid"

@@ -47,7 +47,8 @@ def walk(roots: Roots, retain_graph: bool = False, create_graph: bool = False, t
     With `targets` the gradients of these nodes are stored there, and nothing is computed that does not lead to them.  With
     `create_graph` gradients are Tensors: then the rules are recorded themselves.
     """
-    __tracebackhide__ = True  # IPython and pytest leave this function out of tracebacks
+    # IPython and pytest leave this function out of tracebacks
+    __tracebackhide__ = True
     needed = None if targets is None else towards(targets, {node for node, _ in roots})
     # a heap serves the smallest number first, and ticks count up: so it holds -tick
     heap: list[int] = []
@@ -103,7 +104,8 @@ def walk(roots: Roots, retain_graph: bool = False, create_graph: bool = False, t
                 new += arrived[key][1]
             arrived[key] = parent, new
         if not retain_graph and node.versions is not None:
-            node.saved = None  # free the memory as the walk proceeds
+            # free the memory as the walk proceeds
+            node.saved = None
 
 
 # where a pass starts: nodes, each with its upstream gradient
@@ -191,9 +193,12 @@ def stretched_axes(shape: tuple[int, ...], have: tuple[int, ...]) -> tuple[int, 
 
 
 F = TypeVar("F", bound=Callable[..., Any])
-TABLE: dict[str, Any] = {}  # every Operation of derivatives.py, by name
-INPUTS = ("x", "y", "z", "u", "v", "w")  # what rules call the inputs of an operation
-tick = count(1).__next__  # the newest node has the largest number
+# every Operation of derivatives.py, by name
+TABLE: dict[str, Any] = {}
+# what rules call the inputs of an operation
+INPUTS = ("x", "y", "z", "u", "v", "w")
+# the newest node has the largest number
+tick = count(1).__next__
 
 # ------------------------------------------------------------------------------------------------ grad modes
 
@@ -203,7 +208,8 @@ class State(_local):
 
     enabled = True  # grad mode
     inference = False
-    recording = True  # enabled, and not in inference mode
+    # enabled, and not in inference mode
+    recording = True
     # the last one is called with each new node (saved_tensors_hooks)
     on_record: tuple[Callable[[Node], None], ...] = ()
     # while a backward pass is recorded: the user's frame that asked for it
@@ -262,7 +268,8 @@ class GradMode(ContextDecorator):
                         return end.value
                 try:
                     resume, given = generator.send, (yield step)
-                except BaseException as error:  # throw() or close() of the caller's
+                # throw() or close() of the caller's
+                except BaseException as error:
                     resume, given = generator.throw, error
 
         return steps  # type: ignore[return-value]
@@ -405,7 +412,8 @@ def check_saved(node: Node) -> None:
     """RuntimeError if what this node saved was freed by a backward pass, or has been written to since."""
     if node.saved is None and type(node).rules is not None:
         raise errors.freed(node)
-    pairs = node.versions or ()  # counter, version, counter, version, ...
+    # counter, version, counter, version, ...
+    pairs = node.versions or ()
     for counter, version in zip(pairs[::2], pairs[1::2]):
         if counter[0] != version:
             raise overwritten(node, counter, version)
@@ -461,7 +469,8 @@ class AccumulateGrad(Node):
     """Where the tape ends: the node of a leaf, which adds the leaf's gradient to its `.grad`."""
 
     __slots__ = ()
-    exchanged = 0  # the tick of the latest `leaf.data = other`; 0: there was none
+    # the tick of the latest `leaf.data = other`; 0: there was none
+    exchanged = 0
 
     def __init__(self, leaf: Tensor) -> None:
         self.seq = tick()
@@ -515,7 +524,8 @@ def counter(value: Any) -> list[Any]:
     return found
 
 
-NEVER_WRITTEN = [0]  # the version counter of every number
+# the version counter of every number
+NEVER_WRITTEN = [0]
 
 
 def exchange(node: AccumulateGrad, data: Array) -> None:
@@ -585,12 +595,11 @@ class Walk:
     """
 
     fit = staticmethod(fit)
-    join = staticmethod(operator.add)  # what happens to two contributions to one node
+    # what happens to two contributions to one node
+    join = staticmethod(operator.add)
     started = staticmethod(started)
 
-    def __init__(
-        self, roots: Roots, create_graph: bool = False, retain_graph: bool = False, targets: Targets = None
-    ) -> None:
+    def __init__(self, roots: Roots, create_graph: bool = False, retain_graph: bool = False, targets: Targets = None) -> None:
         self.roots, self.targets = roots, targets
         self.create_graph, self.retain_graph = create_graph, retain_graph
         nodes = {node for node, _ in roots}
@@ -627,7 +636,8 @@ class Walk:
         runs = needed is None or not needed.isdisjoint(parents)
         if node.hooks is not None:
             if targets is not None and node in targets and runs:
-                targets[node] = g  # before the hooks, as in PyTorch
+                # before the hooks, as in PyTorch
+                targets[node] = g
             g = self.hooked(node, g)
         if targets is not None and node in targets and targets[node] is None:
             targets[node] = g
@@ -690,7 +700,8 @@ def towards(targets: dict[Node, Any], roots: set[Node]) -> set[Node]:
     """The nodes from which a path leads to a target."""
     nodes = ancestors(roots, min(target.seq for target in targets))
     found = nodes & targets.keys()
-    for node in sorted(nodes, key=operator.attrgetter("seq")):  # the oldest first
+    # the oldest first
+    for node in sorted(nodes, key=operator.attrgetter("seq")):
         if not found.isdisjoint(node.parents):
             found.add(node)
     return found
@@ -788,8 +799,10 @@ def hook_name(hook: Hook) -> str:
 
 # ------------------------------------------------------------------------------------------------ backward
 
-chosen: type[Walk] | None = None  # the walk that `using` put in place of this file's
-last_pass: int | None = None  # the tick of the latest backward pass, for `explain`
+# the walk that `using` put in place of this file's
+chosen: type[Walk] | None = None
+# the tick of the latest backward pass, for `explain`
+last_pass: int | None = None
 
 
 @contextmanager
@@ -846,12 +859,10 @@ def tensor_backward(
     """
     __tracebackhide__ = True
     node, data = self._node, self._data
-    simple = gradient is None and not create_graph and inputs is None and chosen is None and not hooked
-    if not simple or node is None or data.ndim:
-        return backward(self, gradient, retain_graph, create_graph, inputs)
-    global last_pass
-    last_pass = tick()
-    walk([(node, data.dtype.type(1))], bool(retain_graph))
+    simple = gradient is None and not create_graph and inputs is None and chosen is None
+    if simple and node is not None and not data.ndim:
+        return run([(node, data.dtype.type(1))], False, retain_graph)
+    backward(self, gradient, retain_graph, create_graph, inputs)
 
 
 tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"
@@ -874,7 +885,8 @@ def backward(
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     for t in wanted:
         check_tensor(t)
-        t.retain_grad()  # an input that is no leaf gets its `.grad` in this way
+        # an input that is no leaf gets its `.grad` in this way
+        t.retain_grad()
     targets: dict[Node, Any] = {t._node: None for t in wanted}
     run(begin, create_graph, retain_graph, targets)
     for node, g in targets.items():

@@ -42,22 +42,28 @@ class Node:
 
     __slots__ = ("__dict__", "__weakref__", "at", "code", "dtype", "parents", "saved", "seq", "shape", "versions")
 
-    seq: int  # its place on the tape: the newest node has the largest number
+    # its place on the tape: the newest node has the largest number
+    seq: int
     # the nodes of its inputs; None where no gradient is wanted
     parents: tuple[Node | None, ...]
     # for each rule, what it takes besides g; None once a backward pass has freed it
     saved: tuple[Any, ...] | None
     # Counter, version, counter, version, ... of the saved tensors; None where a backward pass has nothing to free.
     versions: tuple[Any, ...] | None
-    shape: tuple[int, ...] | None  # of the output; None for a node with several outputs
+    # of the output; None for a node with several outputs
+    shape: tuple[int, ...] | None
     dtype: np.dtype[Any] | None
-    code: CodeType  # with `at`: the instruction of the user's code that recorded it
+    # with `at`: the instruction of the user's code that recorded it
+    code: CodeType
     at: int
 
-    operation: Any = None  # the row of the table, for a node of the table
-    rules: tuple[Rule | None, ...] | None = None  # None: see `contributions` in tape.py
+    # the row of the table, for a node of the table
+    operation: Any = None
+    # None: see `contributions` in tape.py
+    rules: tuple[Rule | None, ...] | None = None
     hooks: Hooks | None = None
-    output_nr = 0  # which of several outputs it stands for
+    # which of several outputs it stands for
+    output_nr = 0
 
     @property
     def owner(self) -> Node:
@@ -102,12 +108,16 @@ class Hooks:
     """The hooks of one node, in the order in which a backward pass calls them."""
 
     def __init__(self) -> None:
-        self.tensor: dict[int, Hook] = {}  # on the output: hook(grad)
+        # on the output: hook(grad)
+        self.tensor: dict[int, Hook] = {}
         # the tensor whose `.grad` is wanted too
         self.retained: weakref.ref[Tensor] | None = None
-        self.before: dict[int, Hook] = {}  # on the node: hook(grad_outputs)
-        self.after: dict[int, Hook] = {}  # on the node: hook(grad_inputs, grad_outputs)
-        self.accumulated: dict[int, Hook] = {}  # on a leaf: hook(leaf)
+        # on the node: hook(grad_outputs)
+        self.before: dict[int, Hook] = {}
+        # on the node: hook(grad_inputs, grad_outputs)
+        self.after: dict[int, Hook] = {}
+        # on a leaf: hook(leaf)
+        self.accumulated: dict[int, Hook] = {}
 
     @classmethod
     def of(cls, node: Node) -> Hooks:
@@ -128,7 +138,8 @@ class Hooks:
 class RemovableHandle:
     """What registering a hook returns: `remove()` removes the hook, and so does the end of a `with` block."""
 
-    __module__ = "minigrad.utils.hooks"  # where PyTorch has it
+    # where PyTorch has it
+    __module__ = "minigrad.utils.hooks"
 
     def __init__(self, hooks: dict[int, Hook]) -> None:
         self.hooks, self.id = hooks, next(hook_ids)
@@ -159,10 +170,12 @@ class Tensor:
 
     __module__ = "minigrad"  # where users find it
     __slots__ = ("__dict__", "__weakref__", "_counter", "_data", "_node")
-    __array_priority__ = 1000  # `array * tensor` calls Tensor's method, not numpy's
+    # `array * tensor` calls Tensor's method, not numpy's
+    __array_priority__ = 1000
 
     _data: Array
-    _node: Node | None  # None: requires no gradient
+    # None: requires no gradient
+    _node: Node | None
     # [number of writes, where the last one was]; all views of the memory share it
     _counter: list[Any]
 
@@ -223,7 +236,8 @@ class Tensor:
     def stride(self, dim: int | None = None) -> Any:
         """How many elements lie between neighbours along each dimension (numpy counts bytes)."""
         array = np.asarray(self._data)
-        if not array.size:  # numpy gives strides of 0 where there is nothing
+        # numpy gives strides of 0 where there is nothing
+        if not array.size:
             array = np.empty([n or 1 for n in array.shape], array.dtype)
         steps = tuple(s // array.itemsize for s in array.strides)
         return steps if dim is None else steps[errors.sized_dim(dim, self.ndim)]
@@ -469,7 +483,8 @@ UNWRITABLE = ("_one_of", "_of_function", "_made_in")
 def link_view(out: Tensor, base: Tensor, view: Rule, arguments: tuple[Any, ...]) -> None:
     """Note that `out` is view(base, *arguments): the two share their memory, and so their version counter."""
     out._counter = base._counter
-    owner, path = base._view or (base, ())  # a view of a view has the same owner
+    # a view of a view has the same owner
+    owner, path = base._view or (base, ())
     out._view = owner, (*path, (view, arguments))
     out.__dict__.update((note, base.__dict__[note]) for note in UNWRITABLE if note in base.__dict__)
     if owner._views is None:

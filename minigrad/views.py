@@ -196,7 +196,8 @@ def copy_old(node: Node, target: Tensor) -> None:
         values and tuple(old if name == "x" else value for name, value in zip(names, values))
         for names, values in zip(row.arguments, node.saved or ())
     )
-    fixed[2 * place : 2 * place + 2] = [0], 0  # nothing writes to the copy
+    # nothing writes to the copy
+    fixed[2 * place : 2 * place + 2] = [0], 0
     node.versions = tuple(fixed)
 
 

@@ -26,4 +26,5 @@ __all__ = [
     "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
 errors.namespace(__name__)
-sys.modules[f"{__name__}.function"] = function  # `from torch.autograd.function import ...` finds it too
+# `from torch.autograd.function import ...` finds it too
+sys.modules[f"{__name__}.function"] = function

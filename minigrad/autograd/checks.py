@@ -88,7 +88,8 @@ def check(func: Func, inputs: Any, eps: float, atol: float, rtol: float) -> None
     for i, y in enumerate(ys):
         for j, x in enumerate(wanted):
             found = analytical(y, x)
-            numbers = numerical(func, args, x, i, eps).reshape(found.shape)  # x may be empty
+            # x may be empty
+            numbers = numerical(func, args, x, i, eps).reshape(found.shape)
             if not any(y.requires_grad for y in ys) and numbers.any():
                 raise GradcheckError("Numerical gradient for function expected to be zero")
             if not np.allclose(found, numbers, rtol, atol, equal_nan=True):
@@ -115,14 +116,16 @@ def numerical(
     func: Func, args: Sequence[Any], x: Tensor, i: int, eps: float, weights: Any = 1.0
 ) -> Any:
     """Central differences: a row for each element of x, a column for each of output i (their sum with weights)."""
-    base = x._writable()  # where it lies: the function may know it by another name
+    # where it lies: the function may know it by another name
+    base = x._writable()
 
     def moved(place: Any, by: float) -> Any:
         before = base[place].copy()
         base[place] += by
         try:
             y = called(func, args)[i]
-            return np.array(y._data, np.float64).reshape(-1)  # a view of x would move back with it
+            # a view of x would move back with it
+            return np.array(y._data, np.float64).reshape(-1)
         finally:
             base[place] = before
 
@@ -196,7 +199,8 @@ def check_graph(
     for node in sorted(ancestors([loss._node], 0), key=lambda n: n.seq):
         custom = isinstance(node, FunctionNode)
         if not custom and node.operation is None:
-            continue  # a leaf; one output of several: there is no rule
+            # a leaf; one output of several: there is no rule
+            continue
         if node.saved is None:
             raise RuntimeError(FREED)
         func, args = of_function(node, rng) if custom else of_row(node, rng)
@@ -238,6 +242,7 @@ def of_row(node: Node, rng: Any) -> tuple[Func, list[Any]]:
         value = known.get(name, rng.uniform(0.5, 1.5, shape))
         real = getattr(getattr(value, "dtype", None), "kind", "") == "f"
         args.append(wrap(np.array(value, np.float64)) if real else value)
-    settings = [known.get(name, 0) for name in made.statics]  # 0: a constant that no rule asks for
+    # 0: a constant that no rule asks for
+    settings = [known.get(name, 0) for name in made.statics]
     again = operation(made.node_name, made.forward, *made.rules)
     return lambda *inputs: again(*inputs, *settings), args

@@ -94,5 +94,7 @@ class saved_tensors_hooks:
             values and tuple(map(in_place_of, names, values))
             for names, values in zip(made.arguments, node.saved)
         )
-        node.rules = None  # the walk asks `contributions`, which unpacks
-        node.versions = None if node.versions is None else ()  # what a hook holds is its own affair
+        # the walk asks `contributions`, which unpacks
+        node.rules = None
+        # what a hook holds is its own affair
+        node.versions = None if node.versions is None else ()

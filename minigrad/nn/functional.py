@@ -169,15 +169,10 @@ def layer_norm(
 
 @public
 def batch_norm(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
+    weight: Tensor | None = None, bias: Tensor | None = None,
+    training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     """(x - mean) / std of each channel (dimension 1), times weight, plus bias.
 
     In training over the batch, and the running statistics move by `momentum`
@@ -320,7 +315,8 @@ def conv2d(
             raise RuntimeError("padding='same' is not supported for strided convolutions")
         padding = tuple(s // 2 for s in spans)
         odd = [s % 2 for s in spans]
-        if any(odd):  # one more on the right and at the bottom
+        # one more on the right and at the bottom
+        if any(odd):
             x = pad(x, (0, odd[1], 0, odd[0]))
     windows = _windows(kernel, stride, 0 if padding == "valid" else padding, dilation)
     _check_conv(x, weight, bias, windows, groups)
@@ -580,7 +576,8 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
         loss = _nll(input.unsqueeze(0), target.reshape(1), weight, ignore_index, reduction)
         return loss.squeeze(0) if reduction == "none" else loss
     row, number = table.nll_loss if len(have) == 2 else table.nll_loss2d, have[1]
-    unsigned = classes.view(np.uint64)  # so that negative numbers are the largest
+    # so that negative numbers are the largest
+    unsigned = classes.view(np.uint64)
     if weight is None and unsigned.item(unsigned.argmax()) < number and not 0 <= ignore_index < number:
         total = classes.size if reduction == "mean" else 1 if reduction == "sum" else None
         return row(input, target, None, total)

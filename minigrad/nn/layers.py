@@ -247,7 +247,8 @@ class Linear(_Weighted):
         self._begin((out_features, in_features), bias, {"device": device, "dtype": dtype})
 
     def forward(self, input: Tensor) -> Tensor:
-        own = self._parameters  # a lookup is faster than self.weight
+        # a lookup is faster than self.weight
+        own = self._parameters
         return F.linear(input, own["weight"], own["bias"])  # type: ignore[arg-type]
 
     def extra_repr(self) -> str:
@@ -258,14 +259,9 @@ class Embedding(Module):
     """A table of vectors: integers (...) to vectors (..., embedding_dim)."""
 
     def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        *,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, *,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise AssertionError("Padding_idx must be within num_embeddings")
@@ -299,19 +295,10 @@ class Conv2d(_Weighted):
     """(batch, in, height, width) to (batch, out, height', width'); weight (out, in / groups, kh, kw)."""
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        *,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
+        padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True, *,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         if in_channels % groups or out_channels % groups:
             raise ValueError("in_channels must be divisible by groups")
@@ -374,14 +361,9 @@ class LayerNorm(Module):
     """(x - mean) / std over the last dimensions, times weight, plus bias."""
 
     def __init__(
-        self,
-        normalized_shape: Any,
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True,
+        bias: bool = True, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
@@ -408,15 +390,9 @@ class _BatchNorm(Module):
     ranks: tuple[int, ...] = ()
 
     def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
+        track_running_stats: bool = True, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
@@ -634,13 +610,9 @@ class CrossEntropyLoss(_WeightedLoss):
     """Minus the logarithm of the softmax of the target class: logits (batch, classes, ...), targets (batch, ...)."""
 
     def __init__(
-        self,
-        weight: Tensor | None = None,
-        *,
-        ignore_index: int = -100,
-        reduction: str = "mean",
+        self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean",
         label_smoothing: float = 0.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(weight, reduction=reduction)
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 

@@ -104,7 +104,8 @@ class Module:
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
-    _hooked = True  # a class that forgets __init__ must fail when it is called
+    # a class that forgets __init__ must fail when it is called
+    _hooked = True
 
     def __init__(self) -> None:
         self.__dict__.update(
@@ -138,7 +139,8 @@ class Module:
         return self.forward(*args, **kwargs)
 
     def _call_with_hooks(self, args: Any, kwargs: Any) -> Any:
-        if "_modules" not in self.__dict__:  # what PyTorch says of a subclass that forgot super().__init__()
+        # what PyTorch says of a subclass that forgot super().__init__()
+        if "_modules" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute '_backward_hooks'")
         for hook in list(self._forward_pre_hooks.values()):
             changed = hook(self, args)
@@ -179,7 +181,8 @@ class Module:
         kind = type(self)
         missing = f"{kind.__name__!r} object"
         ours = kind is not Module and kind.__module__.startswith("minigrad.")
-        if ours or name.startswith("register_"):  # other names that a student's module misses are the student's own
+        # other names that a student's module misses are the student's own
+        if ours or name.startswith("register_"):
             raise errors.no_attribute(missing, name, self)
         raise AttributeError(f"{missing} has no attribute {name!r}")
 

@@ -99,7 +99,8 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     if isinstance(data, (np.ndarray, np.generic)):
         array = dtypes.native(np.asarray(data))
         return array if dtype is None else dtypes.cast(array, dtype)
-    cells = np.array(_unwrapped(data), object)  # numpy finds the shape
+    # numpy finds the shape
+    cells = np.array(_unwrapped(data), object)
     found = _type(cells)
     kind = dtype or found
     try:
@@ -262,14 +263,9 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
 
 @public
 def arange(
-    start: Any,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: Any = None,
-    device: Any = None,
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """start, start + step, ... as long as it is below `end`: int64 if all are integers, else the default type.
 
     `arange(end)` starts at 0. RuntimeError for a step of 0, or one that leads away from `end`.
@@ -283,7 +279,8 @@ def arange(
     found = kind_of(dtype, "arange", dtypes.result_type(start, end, step))
     if found is dtypes.int64:
         end = int(end)
-    if not found.is_floating_point:  # also where floats are given
+    # also where floats are given
+    if not found.is_floating_point:
         start, step = int(start), int(step)
     count = int(np.ceil((end - start) / step))
     return leaf(dtypes.cast(start + step * np.arange(count), found), requires_grad, device)
@@ -320,13 +317,9 @@ def converted(x: Tensor, dtype: DType) -> Tensor:
 
 @public
 def to(
-    self: Tensor,
-    *args: Any,
-    dtype: Any = None,
-    device: Any = None,
-    non_blocking: bool = False,
+    self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
     copy: bool = False,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already.
 
     A device may be named too, by place or by name: NotImplementedError for any but the CPU.
@@ -335,8 +328,10 @@ def to(
     for arg in args:
         if isinstance(arg, (str, Device)):
             check_device(arg)
-        elif not isinstance(arg, bool):  # non_blocking
-            dtype = getattr(arg, "dtype", arg)  # a tensor's, or a dtype
+        # non_blocking
+        elif not isinstance(arg, bool):
+            # a tensor's, or a dtype
+            dtype = getattr(arg, "dtype", arg)
     made = self if dtype is None else converted(self, dtypes.resolve(dtype))
     return table.clone(self) if copy and made is self else made
 

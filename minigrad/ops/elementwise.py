@@ -288,7 +288,8 @@ def compared(ufunc: Any) -> Any:
 
     def compare(self: Tensor, other: Any) -> Any:
         a = self._data
-        if type(other) in (int, float) and a.dtype.kind == "f":  # a number beside floats is one of them
+        # a number beside floats is one of them
+        if type(other) in (int, float) and a.dtype.kind == "f":
             return wrap(ufunc(a, other))
         if not isinstance(other, OPERAND):
             return NotImplemented

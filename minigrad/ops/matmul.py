@@ -218,7 +218,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         m, n = a.shape[i], b.shape[j]
         words = f"first has size {m} in dim {i} and second has size {n} in dim {j}"
         check(m == n or 1 in (m, n), f"contracted dimensions need to match, but {words}")
-        if m == 1 != n:  # the other is broadcast, so that it may be summed first
+        # the other is broadcast, so that it may be summed first
+        if m == 1 != n:
             b = b.sum(j, True)
         if n == 1 != m:
             a = a.sum(i, True)

@@ -29,8 +29,10 @@ Array: TypeAlias = Any
 Shape = Sequence[int]
 f32: Any = np.float32
 f64: Any = np.float64
-UNIFORM, NORMAL = "check_uniform_bounds", "normal_kernel_cpu"  # the names of PyTorch's loops
-LONG_SPAN = 2**28  # ranges of at least this many integers take 64-bit words
+# the names of PyTorch's loops
+UNIFORM, NORMAL = "check_uniform_bounds", "normal_kernel_cpu"
+# ranges of at least this many integers take 64-bit words
+LONG_SPAN = 2**28
 
 
 class Generator:
@@ -39,12 +41,14 @@ class Generator:
     def __init__(self, device: Any = "cpu") -> None:
         check_device(device)
         self.device = CPU
-        self.manual_seed(67280421310721)  # as in PyTorch
+        # as in PyTorch
+        self.manual_seed(67280421310721)
 
     def manual_seed(self, seed: int) -> Generator:
         """Start again from this seed (an integer of up to 64 bits); returns the generator itself."""
         self._seed = int(seed)
-        self._source: Any = None  # numpy.random is loaded at the first draw
+        # numpy.random is loaded at the first draw
+        self._source: Any = None
         self._next_normal: float | None = None
         return self
 

@@ -99,7 +99,8 @@ def std(
 
 def _spread(input: Tensor, dim: Any, unbiased: Any, correction: Any) -> tuple[Any, float]:
     """The dimensions, and what the number of elements is lessened by."""
-    if isinstance(dim, bool):  # var(x, False) means unbiased=False
+    # var(x, False) means unbiased=False
+    if isinstance(dim, bool):
         dim, unbiased = None, dim
     check(input._data.dtype.kind == "f", "std and var only support floating point and complex dtypes")
     if correction is None:
@@ -170,7 +171,8 @@ def _picked(name: str, row: Any, x: Tensor, dim: int, places: Array, keepdim: bo
     indices = index
     if x.ndim and not keepdim:
         indices = wrap(places.squeeze(dim))
-        indices._counter = index._counter  # the same memory: the node saved it, and notices a write
+        # the same memory: the node saved it, and notices a write
+        indices._counter = index._counter
     return return_type(name)(values, indices)
 
 

@@ -445,7 +445,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
             [1., 1.]])
     """
     given = _of_one_type("cat", tensors)
-    real = [x for x in given if x._data.shape != (0,)] or given  # an empty list may start a loop
+    # an empty list may start a loop
+    real = [x for x in given if x._data.shape != (0,)] or given
     where = check_dim(dim, real[0]._data.ndim)
     _check_joined([x._data.shape for x in real], where)
     bounds = (0, *accumulate(x._data.shape[where] for x in real))

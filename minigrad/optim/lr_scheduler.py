@@ -93,7 +93,8 @@ class CosineAnnealingLR(_Scheduler):
         if self._step_count == 1:
             return self._present()
         now, before = (1 + math.cos(math.pi * e / half) for e in (epoch, epoch - 1))
-        if before == 0:  # at the lowest rate: upwards again
+        # at the lowest rate: upwards again
+        if before == 0:
             return [lr + (base - low) * now / 2 for base, lr in zip(self.base_lrs, self._present(), strict=True)]
         return [(lr - low) * now / before + low for lr in self._present()]
 

@@ -37,7 +37,8 @@ class Optimizer:
         self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[Group] = []
         self._scratch: dict[Any, Array] = {}
-        self._stepped = False  # a scheduler's step should come after the optimizer's
+        # a scheduler's step should come after the optimizer's
+        self._stepped = False
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
@@ -102,7 +103,8 @@ class Optimizer:
         update = self._update
         for group in self.param_groups:
             moving = [p for p in group["params"] if p._grad is not None]
-            bump_version(*moving)  # at once: to look for the call site takes as long as a small update
+            # at once: to look for the call site takes as long as a small update
+            bump_version(*moving)
             for p in moving:
                 update(p, p._writable(), p._grad._data, group)
         self._stepped = True
@@ -216,7 +218,8 @@ class SGD(Optimizer):
             if "momentum_buffer" not in state:
                 state["momentum_buffer"] = wrap(np.array(g))
                 velocity = state["momentum_buffer"]._data
-            else:  # velocity = momentum * velocity + (1 - dampening) * g
+            # velocity = momentum * velocity + (1 - dampening) * g
+            else:
                 velocity = state["momentum_buffer"]._writable()
                 velocity *= momentum
                 velocity += multiply(g, 1 - group["dampening"], out=change)
@@ -228,7 +231,8 @@ class SGD(Optimizer):
 class Adam(Optimizer):
     """Adam: steps of about lr in each direction, from running means of the gradient and of its square."""
 
-    decoupled = False  # whether weight decay acts on x itself, and not on the gradient
+    # whether weight decay acts on x itself, and not on the gradient
+    decoupled = False
 
     def __init__(
         self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
@@ -259,15 +263,18 @@ class Adam(Optimizer):
         else:
             g = _wanted(x, g, group)
 
-        subtract(g, mean, out=change)  # mean += (1 - beta1) * (g - mean)
+        # mean += (1 - beta1) * (g - mean)
+        subtract(g, mean, out=change)
         change *= 1 - beta1
         mean += change
-        square *= beta2  # square = beta2 * square + (1 - beta2) * g * g
+        # square = beta2 * square + (1 - beta2) * g * g
+        square *= beta2
         multiply(g, 1 - beta2, out=change)
         change *= g
         square += change
 
-        np.sqrt(square, out=change)  # x -= step size * mean / (sqrt(square / correction) + eps)
+        # x -= step size * mean / (sqrt(square / correction) + eps)
+        np.sqrt(square, out=change)
         change /= (1 - beta2**step) ** 0.5
         change += group["eps"]
         np.divide(mean, change, out=change)

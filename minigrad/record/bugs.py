@@ -69,7 +69,8 @@ class OrderedWalk(Walk):
         visits = type(self).order(list(arrived))
         for node in visits:
             if node not in arrived or not node.parents:
-                continue  # nothing has reached it yet, and it has had its turn
+                # nothing has reached it yet, and it has had its turn
+                continue
             self.arrive(arrived, pairs(node, self.contributions(node, arrived[node])))
         self.finish(arrived, visits)
 

@@ -27,9 +27,11 @@ def explain_contribution(sent: Contribution, step: Step, node: Node, graph: Grap
         explain_rule(sent, step, node, graph)
     elif hasattr(node, "function"):
         explain_function(sent, node, graph, g if isinstance(g, tuple) else ())
-    elif parent is not None and parent.shape is None:  # one output of several
+    # one output of several
+    elif parent is not None and parent.shape is None:
         sent.how, sent.rule, sent.note = "slot", "g", f"output {node.output_nr + 1}"
-    else:  # several inputs side by side, or written into one another
+    # several inputs side by side, or written into one another
+    else:
         sent.rule, sent.note = "its part of g", "each input gets back the part that came from it"
     if sent.hooked and sent.value is not None:
         sent.note = f"A hook makes it {short(sent.value)}"
@@ -91,7 +93,8 @@ def arithmetic(rule: str, raw: Array, g: Array) -> tuple[str, Terms]:
     """What the formula tells: copy, elementwise, matmul or other."""
     try:
         tree = Named().visit(parsed(rule))
-    except SyntaxError:  # a rule that was put in place of ours
+    # a rule that was put in place of ours
+    except SyntaxError:
         return "other", ()
     match tree:
         case ast.Name():

@@ -70,7 +70,8 @@ def what_is_saved(node: Any) -> str:
         saved = dict(enumerate(maker.saved_tensors))
     found = {name: getattr(value, "_data", value) for name, value in saved.items()}
     arrays = {name: value for name, value in found.items() if hasattr(value, "nbytes")}
-    if not arrays:  # what else it has is a shape or a constant
+    # what else it has is a shape or a constant
+    if not arrays:
         return "" if saved else "Its node saves no numbers, so a second backward pass through it alone would work."
     size = sum({id(value): int(value.nbytes) for value in arrays.values()}.values())
     names = f" ({', '.join(sorted(arrays))})" if saved_by(maker) else ""

@@ -52,7 +52,8 @@ def lambda_of(rule: Callable[..., Any]) -> str | None:
     if code is None or code.co_name != "<lambda>":
         return None
     spots = [p[0::2] for p in code.co_positions() if None not in p[0::2]]
-    inside = max(spots, default=(0, 0))  # the instruction furthest into it
+    # the instruction furthest into it
+    inside = max(spots, default=(0, 0))
     names = list(code.co_varnames[: code.co_argcount])
     fitting = [
         (body.lineno, body.col_offset, ast.unparse(body))
@@ -86,7 +87,8 @@ class Plain(ast.NodeTransformer):
         self.generic_visit(tree)
         name = tree.func.id if isinstance(tree.func, ast.Name) else ""
         slope = TABLE[name].forward if name.endswith("_slope") and name in TABLE else None
-        if slope is not None:  # a rule with a row of its own, for its derivative
+        # a rule with a row of its own, for its derivative
+        if slope is not None:
             return Settle(dict(zip(parameters(slope), tree.args, strict=True))).visit(parsed(formula(slope)))
         return tree.args[0] if name in ARRANGING else tree
 
@@ -242,7 +244,8 @@ def without_g(rule: str) -> str:
 
 
 # ------------------------------------------------------ as a person writes
-WORD = re.compile(r"(?<![\w.])[A-Za-z_][A-Za-z_0-9]*")  # a name in a formula
+# a name in a formula
+WORD = re.compile(r"(?<![\w.])[A-Za-z_][A-Za-z_0-9]*")
 WRITTEN = ((" * ", " · "), (".mT", "ᵀ"), (".T", "ᵀ"))
 INFIX: dict[str, type[ast.operator]] = {"@": ast.MatMult, "*": ast.Mult}
 VARIANT = re.compile(r"_(all|dims?)$")  # sum_dims is sum
@@ -252,7 +255,8 @@ def shown(rule: str, names: Mapping[str, str] | None = None) -> str:
     """A formula as a person writes it, with these words for its names."""
     try:
         text = ast.unparse(Named().visit(parsed(rule)))
-    except SyntaxError:  # a student's own rule may be no expression
+    # a student's own rule may be no expression
+    except SyntaxError:
         return rule
     for python, mark in WRITTEN:
         text = text.replace(python, mark)

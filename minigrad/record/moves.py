@@ -31,7 +31,8 @@ class Place:
     empty: str = "None"  # what .grad is before any pass
     symbol: str = ""  # "*", "@", "relu"
     spot: str = ""  # its call site: the turns of a loop have the same
-    site: tuple[CodeType, int] | None = None  # the code, and the instruction
+    # the code, and the instruction
+    site: tuple[CodeType, int] | None = None
 
 
 @dataclass(slots=True)
@@ -40,7 +41,8 @@ class Saved:
 
     name: str
     label: str  # the tensor's name
-    value: Any  # an array; None for what is no number: then the label says it
+    # an array; None for what is no number: then the label says it
+    value: Any
 
 
 @dataclass(slots=True)
@@ -56,7 +58,8 @@ class Contribution:
     how: str = "other"
     local: Any = None  # an array: what g is multiplied by, number by number
     raw: Any = None  # an array: as the rule returned it
-    value: Any = None  # an array: summed and cast to the input's shape and type
+    # an array: summed and cast to the input's shape and type
+    value: Any = None
     summed: tuple[int, ...] = ()  # axes of `raw` along which that summed
     before: Any = None  # what had accumulated
     after: Any = None
@@ -68,7 +71,8 @@ class Contribution:
     operation: str = ""  # its row of the derivative table
     # what is known of the operation's inputs and settings
     arguments: dict[str, Any] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)  # the student's words
+    # the student's words
+    names: dict[str, str] = field(default_factory=dict)
     note: str = ""
     around: int = 0  # of a box of many nodes: the number of the middle one
     jacobian: Array | None = None  # outputs by inputs, where that is small
@@ -107,7 +111,8 @@ class Step:
     contributions: list[Contribution] = field(default_factory=list)
     before: Array | None = None  # a leaf's .grad before
     after: Array | None = None  # and after
-    early: bool = False  # whether a broken walk took it before all had arrived
+    # whether a broken walk took it before all had arrived
+    early: bool = False
 
     def __iter__(self) -> Iterator[Contribution]:
         return iter(self.contributions)

@@ -63,7 +63,8 @@ class Source:
     where: str = ""  # file and line
     line: str = ""
     expression: str = ""
-    operator: str = ""  # symbol, method or function of the expression
+    # symbol, method or function of the expression
+    operator: str = ""
     operands: tuple[str, ...] = ()
     assigned: str = ""  # the name that the result was given
 
@@ -121,7 +122,8 @@ def read_operation(tree: ast.expr, found: Source) -> None:
         case ast.Subscript(value):
             found.operator, parts = "[ ]", [value]
         case ast.Call(ast.Attribute(value, "apply"), args):
-            found.operator, parts = ast.unparse(value), args  # a Function
+            # a Function
+            found.operator, parts = ast.unparse(value), args
         case ast.Call(ast.Attribute(value, name), args):
             module = isinstance(value, ast.Name) and value.id in MODULES
             found.operator = name
@@ -144,7 +146,8 @@ def read_assignment(found: Source) -> None:
     target = line.targets[0]
     into = ast.unparse(target)
     if isinstance(target, ast.Subscript) and into == found.expression:
-        found.operator, found.operands = "[ ]=", (into,)  # y[0] = 5
+        # y[0] = 5
+        found.operator, found.operands = "[ ]=", (into,)
         found.assigned = ast.unparse(target.value)
         found.expression = ast.unparse(line)
     elif ast.unparse(line.value) == found.expression:
@@ -191,7 +194,8 @@ def term(name: str) -> str:
     found = re.search(r" \((\d+)\)$", name)
     if found:  # `W (2)` is W₂
         return term(name[: found.start()]) + found[1].translate(LOW)
-    if re.fullmatch(r"[\w.]+(\[[^][]*\])*", name):  # net.2.weight is no Python
+    # net.2.weight is no Python
+    if re.fullmatch(r"[\w.]+(\[[^][]*\])*", name):
         return name
     call = re.match(r"[A-Za-z_][\w.]*(?=\()", name)
     try:
@@ -210,8 +214,10 @@ class Names:
     def __init__(self, namespace: Mapping[str, Any]) -> None:
         self.tensors: dict[Node, tuple[str, Tensor]] = {}
         self.constants: dict[int, str] = {}
-        self.cut: dict[str, Tensor] = {}  # by name, those without history
-        self.texts: dict[Node, set[str]] = {}  # how the source calls a node
+        # by name, those without history
+        self.cut: dict[str, Tensor] = {}
+        # how the source calls a node
+        self.texts: dict[Node, set[str]] = {}
         for name, tensor in variables(namespace):
             if tensor._node is not None:
                 self.tensors.setdefault(tensor._node, (name, tensor))
@@ -245,7 +251,8 @@ class Names:
             return f"{'old' if mark == '[ ]' else 'new'} {cut(found.operands[0])}"
         if mark not in OPERATORS.values() or not inputs:
             return mark or kind
-        if mark == "*" and "1" in inputs:  # made by a backward pass, say
+        # made by a backward pass, say
+        if mark == "*" and "1" in inputs:
             return inputs[inputs[0] == "1"]
         short = [term(text) if len(text) < 16 else "(…)" for text in inputs]
         return f" {mark} ".join(short[:2]) if len(short) > 1 else mark + short[0]
@@ -255,13 +262,15 @@ class Names:
         if id(value) in self.constants:
             return self.constants[id(value)]
         found, made = source_of(node), getattr(node, "operation", None)
-        linear = getattr(made, "name", "") == "linear"  # the bias comes first
+        # the bias comes first
+        linear = getattr(made, "name", "") == "linear"
         aligned = len(found.operands) == len(node.parents) and not linear
         if not aligned or not is_operation(node) or self.swapped(node, found):
             return "constant"
         name = cut(found.operands[slot])
         if value is None and literal(name) is not NotImplemented:
-            return "constant"  # a number, or a flag of a custom Function
+            # a number, or a flag of a custom Function
+            return "constant"
         # the variable may have come to hold another tensor
         return f"{name} (0)" if name in self.count else name
 

@@ -75,7 +75,8 @@ def known_values(
     values |= {node: given[node] for node in nodes if node in given}
     for node in nodes:
         arguments = None if node in values else inputs_of(node, values)
-        if arguments is not None:  # it was not saved: compute it again
+        # it was not saved: compute it again
+        if arguments is not None:
             with np.errstate(all="ignore"):
                 values[node] = node.operation.forward(*arguments)
     return {n: np.array(v) for n, v in values.items() if np.shape(v) == n.shape}
@@ -90,7 +91,8 @@ def known_of(node: Node, values: Mapping[Node, Any]) -> dict[str, Any]:
         if parent is not None and parent in values:
             known[name] = values[parent][()]
         if parent is None and len(texts) == len(pairs):
-            value = literal(texts[slot])  # a number that stands in the source
+            # a number that stands in the source
+            value = literal(texts[slot])
             known |= {} if value is NotImplemented else {name: value}
     known |= {f"{n}_shape": np.shape(known[n]) for n, _ in pairs if n in known}
     return known | ({"out": values[node][()]} if node in values else {})

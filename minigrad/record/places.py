@@ -73,9 +73,11 @@ class Graph:
         if parent is not None:
             return self.place[parent]
         if isinstance(value, (int, float)) or (made is not None and made.rules[slot] is None):
-            return None  # a condition, an index: nothing to differentiate by
+            # a condition, an index: nothing to differentiate by
+            return None
         name = self.names.constant(value, node, slot)
-        if name == "constant" and np.ndim(value) == 0:  # None, or a number
+        # None, or a number
+        if name == "constant" and np.ndim(value) == 0:
             return None
         tensor = self.names.cut.get(name)
         if value is None and tensor is not None and self.made_from(node, slot, tensor):
@@ -131,7 +133,8 @@ class Graph:
         value = operand(node, slot)
         text = self.names.constant(value, node, slot) if np.ndim(value) else ""
         if text == "constant" and made.rules[slot] is None:
-            return str(parameters(made.forward)[slot])  # "condition"
+            # "condition"
+            return str(parameters(made.forward)[slot])
         return "" if text == "constant" else text
 
     def why_not(self, node: Node, slot: int) -> str:

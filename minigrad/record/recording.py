@@ -18,7 +18,8 @@ from minigrad.record import words
 from minigrad.record.moves import Contribution, Place, Step
 from minigrad.record.numbers import Array, norm, rounded, short
 
-SAMPLE = 16  # a longer row or column is shown by its first 16 numbers
+# a longer row or column is shown by its first 16 numbers
+SAMPLE = 16
 VERSION = 1
 
 

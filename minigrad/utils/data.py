@@ -28,7 +28,8 @@ class Dataset:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
     def __class_getitem__(cls, item: Any) -> Any:
-        return cls  # Dataset[Tensor] is a note for the reader
+        # Dataset[Tensor] is a note for the reader
+        return cls
 
 
 class TensorDataset(Dataset):
@@ -87,15 +88,10 @@ class DataLoader:
 
     @public
     def __init__(
-        self,
-        dataset: Any,
-        batch_size: int = 1,
-        shuffle: bool = False,
-        *,
-        collate_fn: Callable[[list[Any]], Any] | None = None,
-        drop_last: bool = False,
+        self, dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
+        collate_fn: Callable[[list[Any]], Any] | None = None, drop_last: bool = False,
         generator: Generator | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if batch_size <= 0:
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
@@ -107,7 +103,8 @@ class DataLoader:
         return n // size if self.drop_last else -(-n // size)
 
     def __iter__(self) -> Iterator[Any]:
-        _seed(self.generator)  # PyTorch draws one for its workers
+        # PyTorch draws one for its workers
+        _seed(self.generator)
         return self._batches()
 
     def _batches(self) -> Iterator[Any]:
@@ -118,10 +115,12 @@ class DataLoader:
 
     def _order(self, n: int) -> list[int]:
         source = self.generator
-        if source is None:  # one of its own, seeded from the default one
+        # one of its own, seeded from the default one
+        if source is None:
             source = Generator().manual_seed(_seed(None))
         order: list[int] = randperm(n, generator=source).tolist()
-        randperm(n, generator=source)  # PyTorch draws another one, for what is left
+        # PyTorch draws another one, for what is left
+        randperm(n, generator=source)
         return order
 
 
