@@ -18,14 +18,15 @@ from typing import Any
 from . import lessons, misconceptions
 from .verdict import Verdict
 
-__all__ = ["Card", "believed_in", "heading", "hush_blanks", "named", "show", "verdict_card"]
+__all__ = ["Card", "believed_in", "heading", "hush_blanks", "marked", "named", "show", "verdict_card"]
 
 WIDTH = 96
 DOTTED = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w+)"
 CODE = re.compile(  # `x`, f(x), torch.tensor(x), x.grad, zero_grad, __add__, x[0]
     rf"`([^`]+)`|\b(?:(?:{DOTTED}+|[A-Za-z_]\w*)\([^()]*\)|{DOTTED}+|[a-z]\w*_\w+|__\w+__|[a-z]\w*\[\w+\])"
 )
-BARS = {"passed": "#009E73", "not yet": "#C75000", "not attempted": "#767676", "": "#767676"}
+BARS = {"passed": "#009E73", "not yet": "#C75000", "locked": "#C75000"}  # any other state is grey
+GREY = "#767676"
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,12 @@ class Card:
 
     def html(self) -> str:
         """The card: no script, no style sheet, nothing fetched."""
-        bar = BARS.get(self.state, BARS[""])
+        bar = BARS.get(self.state, GREY)
         title = html.escape(self.title)
         state = f": <span style='font-weight:normal'>{html.escape(self.state)}</span>" if self.state else ""
         label = html.escape(f"{self.title}: {self.state}" if self.state else self.title, quote=True)
         out = [
-            f'<div role="group" aria-label="{label}" style="border-left:5px solid {bar};padding:0.3em 0.9em;'
+            f'<div role="group" tabindex="-1" aria-label="{label}" style="border-left:5px solid {bar};padding:0.3em 0.9em;'
             'margin:0.3em 0;max-width:56em;line-height:1.45">',
             f'<p style="margin:0 0 0.3em 0"><strong>{title}{state}</strong></p>',
         ]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -29,6 +30,7 @@ from .verdict import Verdict, judge
 __all__ = ["NotPassed", "check", "examine", "hint", "ladder", "predict", "progress", "progress_card"]
 
 TRIES_BEFORE_WORKED = 2
+HAPPENS = "That is what happens. Run on and see."
 
 hush_blanks()
 history.watch()
@@ -73,15 +75,12 @@ def of_another_edition() -> bool:
 def check_one(exercise: Exercise, namespace: dict[str, Any]) -> Verdict:
     """Judge, note the progress, show the card."""
     verdict = doubted(exercise) or examine(exercise, namespace)
-    record = remember(exercise, verdict)
-    card = card_of(exercise, verdict, record)
-    show(card)
-    if verdict.status == "not attempted" or (not verdict.passed and (exercise.options or exercise.items)):
-        offer_controls(exercise, namespace, card)
-    elif card.state == "not yet" and in_lab() and ladder(exercise, record):
-        from . import controls
-
-        controls.offer_hint(exercise, lambda: hint_card(exercise))
+    card = dressed(card_of(exercise, verdict, remember(exercise, verdict)))
+    field = exercise.written and (verdict.status == "not attempted" or bool(exercise.options or exercise.items))
+    if live() and not verdict.passed and (field or card.state == "not yet"):
+        ask(exercise, card, lambda answer: answered(exercise, namespace, answer), field)
+    else:
+        show_card(card)
     return verdict
 
 
@@ -91,19 +90,40 @@ def doubted(exercise: Exercise) -> Verdict | None:
     return Verdict(exercise.id, "missing", 0.0, exercise.points, doubts[0]) if doubts else None
 
 
-def lock(exercise: Exercise, answer: Any) -> tuple[Verdict, Card]:
-    """Judge a prediction and note it; the first answer stays the one that is counted."""
+def lock(exercise: Exercise, answer: Any, typed: bool = False) -> tuple[Verdict, Card]:
+    """Judge a prediction and note it; the first answer stays the one that is counted. `typed`: it comes from a field."""
     worker.predictions[exercise.id] = answer
     verdict = judge(exercise, Local({}))
-    slip = slipped(exercise, answer, verdict)
-    if slip:
-        return verdict, Card(f"{exercise.id} {exercise.title}", "not yet", (), (slip, "Nothing is locked in yet."))
     record = progress_store.load().get(exercise.id, {})
+    slip = slipped(exercise, answer, verdict, typed)
+    if slip:
+        stands = f"Your answer stays locked in: {record['answer']}." if "answer" in record else "Nothing is locked in yet."
+        return verdict, Card(f"{exercise.id} {exercise.title}", state_of(record), (), (slip, stands))
     now = plain_text(answer)
-    first = str(record.get("answer", now))
-    remember(exercise, verdict, answer=first, right_at_first=record.get("right_at_first", verdict.passed))
+    if "answer" not in record:
+        said, believed = what_happened(verdict), believed_in(verdict)
+        first = {"answer": now, "right_at_first": verdict.passed, "said": said, "believed": believed}
+        return verdict, locked_card(exercise, opened(exercise, verdict, first))
+    record = opened(exercise, verdict, {})
+    if now == record["answer"]:
+        return verdict, locked_card(exercise, record)
+    lines = (f"Your first answer stays locked in: {record['answer']}. This one: {now}.", what_happened(verdict))
+    state = "passed" if verdict.passed else "locked"
+    return verdict, Card(f"{exercise.id} {exercise.title}", state, (), lines, believed=believed_in(verdict))
+
+
+def opened(exercise: Exercise, verdict: Verdict, more: dict[str, Any]) -> dict[str, Any]:
+    """Note a prediction that has been answered, and show what was held back for it; the record."""
+    record = remember(exercise, verdict, **more)
     locks.open(exercise.id)
-    return verdict, prediction_card(exercise, verdict, first, now)
+    return record
+
+
+def state_of(record: dict[str, Any]) -> str:
+    """The state of a prediction: open, locked, or passed, which is locked with the right answer."""
+    if "answer" not in record:
+        return "open"
+    return "passed" if record.get("right_at_first") else "locked"
 
 
 def hint(exercise: str) -> None:
@@ -158,15 +178,7 @@ def predict(exercise: str, answer: Any = ...) -> None:
     found = lessons.find(exercise)
     reading = found.points == 0 or progress_store.here().name == "notebooks"
     if worker.unanswered(answer):
-        invitation = Card(
-            f"Your turn, {found.id}: {found.title}",
-            paragraphs=(f"Put {forms.asked(found)} in the place of the dots, and run this cell again.",),
-            folded=True,
-        )
-        if in_lab():
-            offer_controls(found, {}, invitation)
-        else:
-            show(invitation)
+        invite(found)
         keep_locked(found)
         if not reading:
             refuse([Verdict(found.id, "not attempted", 0.0, found.points, ("No answer yet.",))])
@@ -179,9 +191,22 @@ def predict(exercise: str, answer: Any = ...) -> None:
         refuse([verdict])
 
 
-def slipped(exercise: Exercise, answer: Any, verdict: Verdict) -> str:
+def invite(exercise: Exercise) -> None:
+    """Show an open prediction, with a field for the answer; or what is locked, where there is an answer."""
+    record = progress_store.load().get(exercise.id, {})
+    if "answer" in record:
+        return show(locked_card(exercise, record))
+    words = f"Put {forms.asked(exercise)} in the place of the dots, and run this cell again."
+    card = Card(f"Your turn, {exercise.id}: {exercise.title}", paragraphs=(words,), folded=True)
+    if not live():
+        return show(card)
+    card = dataclasses.replace(card, state="open")
+    return ask(exercise, card, lambda answer: lock(exercise, answer, isinstance(answer, str))[1], field=True)
+
+
+def slipped(exercise: Exercise, answer: Any, verdict: Verdict, typed: bool = False) -> str:
     """What is wrong with the form of an answer, which is then a slip of the finger and no belief; "" if it has one."""
-    return "" if verdict.passed or verdict.mistake else forms.slip(exercise, answer)
+    return "" if verdict.passed or verdict.mistake else forms.slip(exercise, answer, typed)
 
 
 def keep_locked(exercise: Exercise) -> None:
@@ -304,8 +329,13 @@ def next_hint(exercise: Exercise, record: dict[str, Any]) -> str:
 
 def show(card: Card) -> None:
     """Show a card, and what there is to say about the file of progress."""
+    show_card(dressed(card))
+
+
+def dressed(card: Card) -> Card:
+    """The card with what there is to say about the file of progress."""
     news = progress_store.news()
-    show_card(dataclasses.replace(card, paragraphs=(*card.paragraphs, news)) if news else card)
+    return dataclasses.replace(card, paragraphs=(*card.paragraphs, news)) if news else card
 
 
 def card_of(exercise: Exercise, verdict: Verdict, record: dict[str, Any]) -> Card:
@@ -322,19 +352,21 @@ def going_on(card: Card, exercise: Exercise) -> Card:
     return dataclasses.replace(card, paragraphs=tuple(paragraphs), link=step.link(exercise))
 
 
-def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) -> Card:
-    """What a locked answer earns. The right answer is not shown: the next cell shows it."""
-    lines = [f"Locked in: {first}."]
-    if now != first:
-        lines = [f"Your first answer stays locked in: {first}. This one: {now}."]
+def locked_card(exercise: Exercise, record: dict[str, Any]) -> Card:
+    """An answered prediction: the answer that stands, and what happened. The right one is not shown: the next cell does."""
+    said = record.get("said") or "Something else happens. Run on and compare."  # an older file has no words
+    lines = (f"Locked in: {record['answer']}.", HAPPENS if record.get("right_at_first") else said)
+    state = state_of(record)
+    card = Card(f"{exercise.id} {exercise.title}", state, (), lines, believed=record.get("believed", ""))
+    return going_on(card, exercise) if state == "passed" and exercise.points else card
+
+
+def what_happened(verdict: Verdict) -> str:
+    """What an answer to a prediction earns."""
     if verdict.passed:
-        lines.append("That is what happens. Run on and see.")
-    else:
-        says = verdict.lines[-1] if verdict.mistake else "Something else happens. Run on and compare."
-        lines.append(says + named(believed_in(verdict)))
-    state, believed = "passed" if verdict.passed else "not yet", believed_in(verdict)
-    card = Card(f"{exercise.id} {exercise.title}", state, (), tuple(lines), believed=believed)
-    return going_on(card, exercise) if verdict.passed and exercise.points else card
+        return HAPPENS
+    says = verdict.lines[-1] if verdict.mistake else "Something else happens. Run on and compare."
+    return says + named(believed_in(verdict))
 
 
 def progress_card(records: dict[str, dict[str, Any]], every: bool = False) -> Card:
@@ -371,35 +403,28 @@ def plain_text(answer: Any) -> str:
         return type(answer).__name__
 
 
-def in_lab() -> bool:
-    """True in a notebook of `minigrad lab`, which saves widgets: elsewhere they would be errors the next day."""
-    return live() and bool(os.environ.get("MINIGRAD_LAB"))
-
-
 def live() -> bool:
     """True in a notebook that a student runs: nothing is tested, graded or stored."""
     return in_notebook() and not progress_store.judged() and os.environ.get("MINIGRAD_DISPLAY") != "static"
 
 
-def offer_controls(exercise: Exercise, namespace: dict[str, Any], instead: Card) -> None:
-    """Buttons and fields for a question, where there is a front end to show them."""
-    if in_lab() and exercise.written:
-        from . import controls
+def ask(exercise: Exercise, card: Card, judged: Callable[[Any], Card], field: bool) -> None:
+    """Show a card with its controls: a field for an answer, and a button for a hint where there is one."""
+    from . import controls
 
-        controls.offer(
-            exercise, lambda answer: answered(exercise, namespace, answer), lambda: hint_card(exercise), instead
-        )
+    hint = (lambda: hint_card(exercise)) if ladder(exercise, {}) and exercise.kind != "prediction" else None
+    controls.Question(exercise, card, lambda answer: dressed(judged(answer)), hint, field).show()
 
 
 def answered(exercise: Exercise, namespace: dict[str, Any], answer: Any) -> Card:
-    """What a control does with an answer: put it where the code would, and check; the card.
+    """What a field does with an answer: put it where the code would, and check; the card.
 
     The answer is kept in the progress, so that `minigrad check` knows it too while the cell is blank.
     """
     progress_store.note(exercise.id, form=repr(answer))
-    if exercise.kind == "prediction":
-        return lock(exercise, answer)[1]
     namespace[exercise.name] = answer
     history.counts_now(exercise.name)
     verdict = examine(exercise, namespace)
-    return card_of(exercise, verdict, remember(exercise, verdict))
+    card = card_of(exercise, verdict, remember(exercise, verdict))
+    keep = f"To keep the answer in the notebook, write `{exercise.name} = {answer!r}` in its cell."
+    return dataclasses.replace(card, paragraphs=(*card.paragraphs, keep))

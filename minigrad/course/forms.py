@@ -1,4 +1,4 @@
-"""What a notebook's text tells the cards: the form of an answer, and its question once more.
+"""The form of an answer: what a question takes, and what is wrong with the form of what was given.
 
 The form is read from all declared answers, the wrong ones too, so it gives nothing away. A slip of the form is no
 belief: it is said, and nothing is locked in.
@@ -6,17 +6,15 @@ belief: it is said, and nothing is locked in.
 
 from __future__ import annotations
 
-import functools
-import re
 from typing import Any
 
 import numpy as np
 
-from . import lessons, notebooks, wire
+from . import wire
 from .exercise import Exercise
 from .plain import kind_of, option, plain_value
 
-__all__ = ["asked", "question", "slip"]
+__all__ = ["asked", "slip"]
 
 COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 ENTRIES = {"number": "a number", "None": "None", "truth": "True or False"}
@@ -47,8 +45,11 @@ def asked(exercise: Exercise) -> str:
     return " or ".join([form, *(repr(answer) for answer in answers if type(answer) is str and exercise.kind == "prediction")])
 
 
-def slip(exercise: Exercise, answer: Any) -> str:
-    """What is wrong with the form of an answer that is not right; "" for an answer that one may believe in."""
+def slip(exercise: Exercise, answer: Any, typed: bool = False) -> str:
+    """What is wrong with the form of an answer that is not right; "" for an answer that one may believe in.
+
+    typed: it comes from a field, in which a text needs no quotation marks.
+    """
     try:
         plain = plain_value(wire.unpack(wire.pack(answer)))
     except wire.WireError:
@@ -65,7 +66,7 @@ def slip(exercise: Exercise, answer: Any) -> str:
         shapes = {sizes(each) for each in answers}
         kinds = {kind for each in declared(exercise) for kind in entries(each)}
         fits = entries(plain) <= kinds and (not shapes or sizes(plain) in shapes or several(shapes, len(sizes(plain))))
-    marks = "" if exercise.options or known or not texts(plain) else " Write it without quotation marks."
+    marks = "" if typed or exercise.options or known or not texts(plain) else " Write it without quotation marks."
     return "" if fits else f"That is {described(plain)}. The answer is {asked(exercise)}.{marks}"
 
 
@@ -113,30 +114,3 @@ def entries(value: Any) -> set[str]:
     if isinstance(value, str):
         return {"text"}
     return {"truth"} if type(value).__name__ in ("bool", "bool_") else {"number"}
-
-
-# The question ------------------------------------------------------------------------------------------------
-
-
-def question(exercise: Exercise) -> str:
-    """The last question in the text above an exercise's cell, without markup; "" where there is none."""
-    prose = above(lessons.lesson(exercise.lesson).slug).get(exercise.id, "").split("\n\n")[-1]
-    plain = re.sub(r"\*+([^*`]+)\*+|`", r"\1", prose).strip()
-    sentences = re.split(r"(?<=[.?!:])\s+", plain)
-    found = next((sentence for sentence in reversed(sentences) if sentence.endswith("?")), "")
-    return "" if '"a"' in found else found
-
-
-@functools.cache
-def above(slug: str) -> dict[str, str]:
-    """For each question of a lesson, the last paragraphs of prose above its cell, lists and headings left out."""
-    found: dict[str, str] = {}
-    for kind in ("notebooks", "exercises"):
-        file, prose = notebooks.path(kind, slug), ""
-        for cell in notebooks.read(file)["cells"] if file.is_file() else ():
-            if cell["cell_type"] == "markdown":
-                prose = re.sub(r"^(#|[-*] |!\[|\|| {4}).*$", "", cell["source"], flags=re.MULTILINE).strip()
-            else:
-                for id in notebooks.exercise_ids({"cells": [cell]}):
-                    found.setdefault(id, prose)
-    return found

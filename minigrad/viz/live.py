@@ -1,43 +1,182 @@
-"""Controls in a notebook, and what a page shows that has no kernel behind them, or no widgets at all."""
+"""Controls in a notebook, in any front end: a page in the output of a cell, and a channel from it to the kernel.
+
+The page is plain HTML with a short script, so it is saved as it is and needs no saved widget. What it asks of the kernel goes
+through one widget without a view, which a front end with widgets knows as soon as it is made. The page looks whether that is
+so: `data-awake` shows what needs the kernel, `data-asleep` what is read without it, there and in a notebook opened later.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from html import escape
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
-import ipywidgets
+__all__ = ["BUTTON", "FIELD", "Film", "Live", "Slider", "Sliders", "asleep"]
 
-# Where its kernel is gone a widget's parts have this class: what can only be pressed in vain is left out.
-# A film's slider (plots.film) works without one.
-GONE = ".jupyter-widgets-disconnected"
-BOX = ".minigrad-live"
-LOST = ",".join(f"{BOX}:not(.minigrad-film) .widget-{part}{GONE}" for part in ("button", "slider", "text", "radio"))
-MARKS = f"{BOX}{GONE}::before,{BOX} {GONE}::before"
+HERE = Path(__file__).parent
+COLOURS = "background:var(--jp-layout-color1,Field);color:var(--jp-content-font-color1,FieldText)"
+BUTTON = f"font:inherit;padding:0.2em 0.8em;border:1px solid currentColor;border-radius:3px;cursor:pointer;{COLOURS}"
+FIELD = f"font:inherit;padding:0.2em 0.4em;border:1px solid currentColor;width:min(24em,90%);{COLOURS}"
 RUN_ABOVE = (  # JupyterLab and Notebook 7 run the named command for a press; elsewhere the button is not shown
-    '<button class="minigrad-above" data-commandlinker-command="notebook:run-all-above" data-commandlinker-args="{}">'
-    "Run all cells above</button>"
+    "<style>.minigrad-above{display:none}.jp-Notebook .minigrad-above{display:inline-block}</style>"
+    '<button type="button" class="minigrad-above" data-commandlinker-command="notebook:run-all-above"'
+    f' data-commandlinker-args="{{}}" style="{BUTTON}">Run all cells above</button>'
 )
-STYLE = f"<style>{MARKS},{LOST},{BOX}:not({GONE}) .minigrad-stale{{display:none!important}}"
-STYLE += ".minigrad-above{display:none}.jp-Notebook .minigrad-above{display:inline-block}</style>"
 
 
-class Live(ipywidgets.VBox):  # type: ignore[misc]
-    """Controls, one below the other.
+def asleep(stale: str) -> str:
+    """What a page says while no kernel listens: how it comes to life, and the way there in one press."""
+    return f"<p data-asleep>{stale} In a notebook that was just opened, the cells above come first. {RUN_ABOVE}</p>"
 
-    `stale` is said on a page that is read without its kernel, where the last state of the rest is shown. `instead`
-    is shown where there are no widgets: content by MIME type, with `text/plain`. Only the lab that `minigrad lab` starts
-    saves widgets with a notebook, so they are shown there; elsewhere they would be errors the next day.
+
+@cache
+def script() -> str:
+    """The script of every page, without its comment."""
+    return (HERE / "live.js").read_text(encoding="utf-8").partition("\n")[2]
+
+
+@cache
+def channel() -> Any:
+    """The one channel of this kernel; where no widget can be made, nobody listens."""
+    import anywidget
+    import traitlets
+
+    class Channel(anywidget.AnyWidget):  # type: ignore[misc]
+        _esm = HERE / "channel.js"
+        name = traitlets.Unicode().tag(sync=True)
+
+    made = Channel()
+    made.name = made.model_id
+    made.on_msg(heard)
+    return made
+
+
+pages: dict[str, Live] = {}
+
+
+def heard(_: Any, message: dict[str, Any], __: Any) -> None:
+    """A page asks: its answer goes back, and nothing to a page that is gone."""
+    page = pages.get(str(message.get("page")))
+    if page is not None:
+        parts = page.asked(str(message.get("action")), dict(message.get("values", {})))
+        channel().send({"page": page.id, "parts": parts})
+
+
+class Live:
+    """A page in an output. `html` is its body, `text` what is shown where there is no HTML.
+
+    asked(action, values): gives new HTML by the name of a part (`data-part`) when a button with that `data-action` was
+    pressed, with the texts of all fields by name (`data-value`); `moved` is the action for each move of a slider.
     """
 
-    def __init__(self, children: Sequence[Any], stale: str, instead: Mapping[str, str]) -> None:
-        words = f"{escape(stale)} In a notebook that was just opened, the cells above come first. {RUN_ABOVE}"
-        note = ipywidgets.HTML(f'{STYLE}<p class="minigrad-stale">{words}</p>' if stale else STYLE)
-        super().__init__([*children, note])
-        self.add_class("minigrad-live")
-        self.instead = dict(instead)
+    moved = ""
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
-        return {**bundle, **self.instead} if os.environ.get("MINIGRAD_LAB") else self.instead
+    def __init__(self) -> None:
+        self.id = uuid4().hex
+        pages[self.id] = self
+
+    def body(self) -> str:
+        """The page's HTML."""
+        raise NotImplementedError
+
+    def text(self) -> str:
+        """The same as text."""
+        raise NotImplementedError
+
+    def asked(self, action: str, values: Mapping[str, str]) -> dict[str, str]:
+        """What changes on the page for an action: HTML by the name of a part."""
+        return {}
+
+    def bundle(self) -> dict[str, str]:
+        """The page and its text by MIME type."""
+        name = channel().model_id
+        moved = f' data-moved="{self.moved}"' if self.moved else ""
+        root = f'<div class="minigrad-live" data-live="{self.id}" data-lm-suppress-shortcuts="true"{moved}>'
+        run = f'<script>({script()})("{self.id}", "{name}")</script>'
+        return {"text/html": f"{root}{self.body()}</div>{run}", "text/plain": self.text()}
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return self.bundle()
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A slider with a place for each of its values, which are shown as `texts`; it starts at the place `start`."""
+
+    label: str
+    values: Sequence[Any]
+    texts: Sequence[str]
+    start: int = 0
+
+    @classmethod
+    def of(cls, widget: Any) -> Slider:
+        """The same as one of ipywidgets' sliders of numbers."""
+        count = round((widget.max - widget.min) / widget.step)
+        places = [widget.min + i * widget.step for i in range(count + 1)]
+        values = [widget.base**place if hasattr(widget, "base") else type(widget.value)(round(place, 9)) for place in places]
+        start = min(range(len(values)), key=lambda i: abs(values[i] - widget.value))
+        values[start] = widget.value
+        return cls(widget.description, values, [format(value, widget.readout_format) for value in values], start)
+
+    def html(self, name: str) -> str:
+        """A label, the slider, its value."""
+        texts = escape(json.dumps(list(self.texts), ensure_ascii=False), quote=True)
+        wide = max(map(len, self.texts))
+        return (
+            '<label style="display:flex;gap:0.6em;align-items:center;max-width:36em">'
+            f'<span style="min-width:3em">{escape(self.label)}</span>'
+            f'<input type="range" data-value="{escape(name, quote=True)}" min="0" step="1"'
+            f' max="{len(self.values) - 1}" value="{self.start}"'
+            f' data-texts="{texts}" aria-valuetext="{escape(self.texts[self.start], quote=True)}" style="flex:1">'
+            f'<output style="min-width:{wide}ch">{escape(self.texts[self.start])}</output></label>'
+        )
+
+
+class Sliders(Live):
+    """A picture with sliders, which the kernel draws anew: `draw` gives its HTML and words for the sliders' values by name."""
+
+    moved = "draw"
+
+    def __init__(self, draw: Callable[..., tuple[str, str]], sliders: Mapping[str, Slider]) -> None:
+        super().__init__()
+        self.draw, self.sliders = draw, dict(sliders)
+        self.first = draw(**{name: slider.values[slider.start] for name, slider in sliders.items()})
+
+    def body(self) -> str:
+        knobs = "".join(slider.html(name) for name, slider in self.sliders.items())
+        return (
+            f'<div data-awake style="display:none">{knobs}</div>'
+            f'<div data-part="picture" aria-live="polite">{self.first[0]}</div>' + asleep("To move the slider, run this cell again.")
+        )
+
+    def text(self) -> str:
+        return self.first[1]
+
+    def asked(self, action: str, values: Mapping[str, str]) -> dict[str, str]:
+        chosen = {name: slider.values[int(values[name])] for name, slider in self.sliders.items()}
+        return {"picture": self.draw(**chosen)[0]}
+
+
+class Film(Live):
+    """Pictures in a row, as HTML, with a slider and a play button that need no kernel; `still` is there until they work."""
+
+    def __init__(self, slider: Slider, pictures: Sequence[str], still: str, text: str) -> None:
+        super().__init__()
+        self.slider, self.pictures, self.still, self.said = slider, list(pictures), still, text
+
+    def body(self) -> str:
+        frames = "".join(
+            f'<div data-frame="{i}"{" style=display:none" * bool(i)}>{picture}</div>' for i, picture in enumerate(self.pictures)
+        )
+        button = f'<button type="button" data-play="yes" style="{BUTTON};min-width:6em">▶ Play</button>'
+        row = "display:flex;gap:1em;align-items:center"
+        knob = f'<div style="{row}">{button}<div style="flex:1">{self.slider.html("frame")}</div></div>'
+        return f'<div data-still>{self.still}</div><div data-moving style="display:none">{knob}{frames}</div>'
+
+    def text(self) -> str:
+        return self.said

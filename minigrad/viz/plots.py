@@ -10,8 +10,8 @@
     line, fit, curve            a line through points; the same beside its losses so far; numbers over numbers
     boundary, gallery, film     where a net divides the plane; small images; pictures in a row, with a slider
 
-`.alt` says in words what is seen; a notebook keeps it in the picture's metadata. Each `*_slider` puts ipywidgets
-sliders beside a picture, unless `display="static"`.
+`.alt` says in words what is seen; a notebook keeps it in the picture's metadata. Each `*_slider` puts
+sliders above a picture, unless `display="static"`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from ..record.numbers import norm, number
 from ..record.recorder import record
 from ..record.recording import Recording
 from ..tensor import Tensor, wrap
+from .live import Film, Slider, Sliders
 
 # A picture has no ground of its own: each of these has a contrast of at least 3 to white and to a dark page.
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#1F7FC4", "#C75000", "#009E73", "#A85C9C", "#7C7C7C"
@@ -542,30 +543,19 @@ def is_static(display: str | None) -> bool:
 
 
 def with_sliders(draw: Callable[..., Figure], sliders: Mapping[str, Any], display: str | None = None) -> Any:
-    """A picture that is drawn anew when a slider moves: an ipywidgets VBox; the picture alone if display is "static".
+    """A picture that is drawn anew when a slider moves; the picture alone if display is "static".
 
-    sliders: by the name of draw's argument, an ipywidgets slider.
+    sliders: by the name of draw's argument, an ipywidgets slider or one of `live`.
     """
-    start = {name: slider.value for name, slider in sliders.items()}
+    known = {name: each if isinstance(each, Slider) else Slider.of(each) for name, each in sliders.items()}
     if is_static(display):
-        return draw(**start)
-    import ipywidgets
+        return draw(**{name: slider.values[slider.start] for name, slider in known.items()})
 
-    from .live import Live
+    def shown(**values: Any) -> tuple[str, str]:
+        made = draw(**values)
+        return f"{made.html()}<p>{escape(made.alt)}</p>", made.alt
 
-    def shown(made: Figure) -> str:
-        return f'{made.html()}<p aria-live="polite">{escape(made.alt, quote=True)}</p>'
-
-    first = draw(**start)
-    picture = ipywidgets.HTML(value=shown(first))
-
-    def redraw(_: Any) -> None:
-        picture.value = shown(draw(**{name: slider.value for name, slider in sliders.items()}))
-
-    for slider in sliders.values():
-        slider.observe(redraw, names="value")
-    instead = {"text/html": picture.value, "text/plain": first.alt}
-    return Live([*sliders.values(), picture], "To move the slider, run this cell again.", instead)
+    return Sliders(shown, known)
 
 
 def film(frames: Mapping[Any, Figure], name: str = "step", display: str | None = None) -> Any:
@@ -579,19 +569,9 @@ def film(frames: Mapping[Any, Figure], name: str = "step", display: str | None =
     still = side_by_side([pictures[i] for i in some])
     if is_static(display):
         return still
-    import ipywidgets
-
-    from .live import Live
-
-    knob = ipywidgets.SelectionSlider(options=[str(step) for step in frames], description=name)
-    play = ipywidgets.Play(min=0, max=len(pictures) - 1, interval=400)
-    shown = [ipywidgets.HTML(value=f"{made.html()}<p>{escape(made.alt)}</p>") for made in pictures]
-    stack = ipywidgets.Stack(children=shown, selected_index=0)
-    ipywidgets.jslink((play, "value"), (knob, "index"))
-    ipywidgets.jslink((knob, "index"), (stack, "selected_index"))
-    live = Live([ipywidgets.HBox([play, knob]), stack], "", {"text/html": still.html(), "text/plain": still.alt})
-    live.add_class("minigrad-film")
-    return live
+    steps = list(frames)
+    shown = [f"{made.html()}<p>{escape(made.alt)}</p>" for made in pictures]
+    return Film(Slider(name, steps, [str(step) for step in steps]), shown, still.html(), still.alt)
 
 
 def side_by_side(pictures: Sequence[Figure], columns: int = 2) -> Figure:
@@ -616,33 +596,28 @@ def slope_slider(
     f: Callable[[Any], Any], x: float, h: float = 1.0, central: bool = True, display: str | None = None
 ) -> Any:
     """`slope` with a slider for h, from 1 down to a millionth."""
-    import ipywidgets
-
-    knob = ipywidgets.FloatLogSlider(
-        value=h, base=10, min=-6, max=0, step=0.25, description="h", readout_format=".1e"
-    )
+    steps = sorted({h, *(10.0 ** (-i / 4) for i in range(25))}, reverse=True)
+    knob = Slider("h", steps, [f"{step:.4g}" for step in steps], steps.index(h))
     return with_sliders(lambda h: slope(f, x, h, central=central), {"h": knob}, display)
+
+
+def even(label: str, start: float, reach: float, step: float) -> Slider:
+    """A slider from -reach to reach."""
+    places = sorted({start, *(round(i * step - reach, 9) for i in range(round(2 * reach / step) + 1))})
+    return Slider(label, places, [f"{place:.2f}" for place in places], places.index(start))
 
 
 def chain_slider(
     machines: Mapping[str, Callable[[Any], Any]], x: float, reach: float = 3.0, display: str | None = None
 ) -> Any:
     """`chain` with a slider for x, from -reach to reach."""
-    import ipywidgets
-
     widest = 1.1 * max(abs(moved) for end in (-reach, reach) for moved in moves(machines, end)[2])
-    knob = ipywidgets.FloatSlider(value=x, min=-reach, max=reach, step=0.25, description="x", readout_format=".2f")
-    return with_sliders(lambda x: chain(machines, x, widest), {"x": knob}, display)
+    return with_sliders(lambda x: chain(machines, x, widest), {"x": even("x", x, reach, 0.25)}, display)
 
 
 def vector_jacobian_slider(v: Sequence[float], table: Any, display: str | None = None) -> Any:
     """`vector_jacobian` with a slider for each entry of v, from -3 to 3."""
-    import ipywidgets
-
-    knobs = {
-        f"v[{i}]": ipywidgets.FloatSlider(value=value, min=-3, max=3, step=0.5, description=f"v[{i}]")
-        for i, value in enumerate(v)
-    }
+    knobs = {f"v[{i}]": even(f"v[{i}]", value, 3.0, 0.5) for i, value in enumerate(v)}
     return with_sliders(lambda **weights: vector_jacobian(list(weights.values()), table), knobs, display)
 
 
@@ -650,13 +625,8 @@ def line_slider(
     x: Any, y: Any, w: float = 0.0, b: float = 0.0, reach: float = 3.0, display: str | None = None
 ) -> Any:
     """A line through points, with sliders for its slope and height, its misses drawn, and its mean squared error."""
-    import ipywidgets
-
     xs, ys = plain(x).ravel(), plain(y).ravel()
-    knobs = {
-        name: ipywidgets.FloatSlider(value=value, min=-reach, max=reach, step=0.05, description=name)
-        for name, value in (("w", w), ("b", b))
-    }
+    knobs = {"w": even("w", w, reach, 0.05), "b": even("b", b, reach, 0.05)}
     return with_sliders(lambda w, b: line(xs, ys, w, b), knobs, display)
 
 

@@ -71,8 +71,13 @@ def free_port() -> int:
 
 
 @contextmanager
-def serve(scratch: Path, python: str = sys.executable) -> Iterator[Server]:
-    """Run `minigrad lab --no-browser` of an environment, with Jupyter's own folders all below `scratch`."""
+def serve(
+    scratch: Path, python: str = sys.executable, plain: tuple[str, str] | None = None
+) -> Iterator[Server]:
+    """Run `minigrad lab --no-browser` of an environment, with Jupyter's own folders all below `scratch`.
+
+    plain: the module of a server and its base address, to run that as Jupyter does, in a folder that is there.
+    """
     config = scratch / "config"
     config.mkdir(parents=True)
     exposed = {"LabApp": {"expose_app_in_browser": True}, "ServerApp": {"ip": "127.0.0.1"}}
@@ -100,6 +105,11 @@ def serve(scratch: Path, python: str = sys.executable) -> Iterator[Server]:
         "--dir",
         "course",
     ]
+    base = "/"
+    if plain is not None:
+        module, base = plain
+        options = {"port": port, "port_retries": 0, "base_url": base, "root_dir": scratch / "course", "allow_root": True}
+        command = [python, "-m", module, "--no-browser", *(f"--ServerApp.{name}={value}" for name, value in options.items())]
     log = scratch / "lab.log"
     with log.open("wb") as sink:
         process = subprocess.Popen(
@@ -112,7 +122,7 @@ def serve(scratch: Path, python: str = sys.executable) -> Iterator[Server]:
             start_new_session=True,
         )
     try:
-        address = f"http://127.0.0.1:{port}"
+        address = f"http://127.0.0.1:{port}{base}".rstrip("/")
         wait_until_it_answers(f"{address}/api/status?token={token}", process, log)
         yield Server(address, token, scratch / "course", log)
     finally:

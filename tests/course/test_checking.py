@@ -1,12 +1,12 @@
 """check, hint, predict and progress: what a student reads, and that nothing they write harms the kernel."""
 
-import dataclasses
 import json
 import os
 import re
 import signal
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -16,6 +16,7 @@ import minigrad as torch
 from minigrad.course import (
     check,
     checking,
+    controls,
     forms,
     hint,
     lessons,
@@ -31,6 +32,7 @@ from minigrad.course.child import Watched, can_fork, examine
 from minigrad.course.exercise import EDITION
 from minigrad.course.student import Local
 from minigrad.course.verdict import judge
+from minigrad.viz import live
 from tests.house.test_notebook_style import anchors
 
 
@@ -496,8 +498,22 @@ def test_an_open_prediction_never_stops_a_reading_notebook(monkeypatch, capsys):
         for answer in (..., [..., ...], [4, ...]):
             predict("5.0", answer)
         predict("5.0")
-        predict("5.0", [9, 9])
     assert capsys.readouterr().out.count(UNANSWERED) == 8
+
+
+def test_a_prediction_that_is_run_again_shows_its_state(capsys):
+    """Open, locked with what happened and why, passed: the first answer decides, today and from the file tomorrow."""
+    for answer, state, happened in ([4, 9], "locked", "These are the squares themselves"), ([4, 6], "passed", "That is what"):
+        progress_store.note("5.0", answer=None)
+        (progress_store.folder() / progress_store.FILE).unlink()
+        predict("5.0", answer)
+        now = capsys.readouterr().out
+        assert f"squares: {state}\n  Locked in: {answer}.\n  {happened}" in now
+        predict("5.0", ...)
+        assert capsys.readouterr().out == now, "run again, it is the same"
+        predict("5.0", "no number")
+        slip = capsys.readouterr().out
+        assert f"squares: {state}" in slip and f"stays locked in: {answer}." in slip and "Nothing is locked" not in slip
 
 
 def test_a_prediction_is_locked_by_the_first_answer(capsys):
@@ -522,7 +538,7 @@ def test_what_is_no_answer_is_not_locked_in(capsys):
         for slip in answers:
             predict(id, slip)
             out = capsys.readouterr().out
-            assert "Nothing is locked in yet." in out and "not yet" in out, (id, slip)
+            assert "Nothing is locked in yet." in out and ": open" in out, (id, slip)
             assert f"The answer is {forms.asked(lessons.find(id))}." in " ".join(out.split())
     assert progress_store.load() == {}
     predict("5.0", [1, 2, 3])
@@ -548,65 +564,59 @@ def test_a_right_prediction_in_another_form_is_right_or_asked_again(kind):
             assert verdict.passed or "The answer is" in slip, (exercise.id, answer, verdict)
 
 
-def test_controls_do_what_the_code_does(own_folder, capsys):
-    namespace = {}
-    box = panel("5.3", lambda a: checking.answered(lessons.find("5.3"), namespace, a))
-    asked, field, button, same, card, hints, _ = box.children
-    assert "for every possible y?" in asked.value and "The answer is one letter: a, b, c or d." in asked.value
-    button.click()
-    assert "empty" in card.value and namespace == {}, "it says something when nothing was chosen"
-    field.value = "a"
-    button.click()
-    assert hints.layout.display == "" and "not yet" in card.value
-    hints.children[0].click()
-    assert "hint 1 of" in hints.children[1].value and progress_store.load()["5.3"]["hints"] == 1
-    field.value = None
-    assert field.value is None and "same_when = ..." in same.value
-    field.value = "b"
-    assert "same_when = &#x27;b&#x27;; check(&quot;5.3&quot;)" in same.value
-    button.click()
-    assert namespace == {"same_when": "b"} and ": <span" in card.value and "passed" in card.value
-    assert hints.layout.display == "none"
-    box = panel("5.0", lambda a: checking.answered(lessons.find("5.0"), {}, a))
-    asked, field, button, same, card, *_ = box.children
-    assert "What is x.grad?" in asked.value and field.placeholder == "a list of numbers"
-    field.value = "4, 6"
-    assert "predict(&quot;5.0&quot;, [4, 6])" in same.value
-    button.click()
-    assert "passed" in card.value and progress_store.load()["5.0"]["passed"]
-    assert all(w.description or w.value for w in (field, button)), "every control has a label"
+@pytest.fixture
+def painted(monkeypatch):
+    """The controls of an exercise and all that a front end is told of them, without a front end: `painted[-1]` is there now."""
+    shown = []
+    monkeypatch.setattr(live, "channel", lambda: SimpleNamespace(model_id="channel"))
+    for name in ("display", "update_display"):
+        monkeypatch.setattr(controls, name, lambda bundle, raw, display_id: shown.append(bundle["text/html"]))
+    return shown
 
 
-def test_an_empty_field_is_no_answer(own_folder):
-    _, field, button, same, card, *_ = panel("5.0", lambda a: checking.Card("judged")).children
-    field.value = " "
-    button.click()
-    assert "empty" in card.value and "a list of numbers" in card.value and "predict(&quot;5.0&quot;, ...)" in same.value
-    field.value = "None"
-    button.click()
-    assert "judged" in card.value, "None is an answer"
-    counted = dataclasses.replace(lessons.find("4.4a"), points=1)
-    assert "place of the dots" in controls_module().kept(counted, ""), "its cell is locked"
-    assert panel("4.5a").children[1].placeholder == "a number or None"
-
-
-def panel(id, judged=None):
-    """The controls of an exercise."""
-    from minigrad.course import controls
-
+def question(id, namespace=None):
+    """The controls of an exercise after a check of a blank."""
     found = lessons.find(id)
-    return controls.panel(found, judged, lambda: checking.hint_card(found), checking.Card("instead"))
+    judged = (lambda a: checking.lock(found, a, isinstance(a, str))[1]) if found.kind == "prediction" else (
+        lambda a: checking.answered(found, namespace, a))  # fmt: skip
+    state = "open" if found.kind == "prediction" else "not attempted"
+    made = controls.Question(found, checking.Card(id, state), judged, lambda: checking.hint_card(found), field=True)
+    made.show()
+    return made
 
 
-def test_controls_say_what_to_do_where_they_are_dead(monkeypatch):
-    """A page without widgets shows the words; one without its kernel hides the buttons by its style."""
-    box = panel("5.0")
-    widget = "application/vnd.jupyter.widget-view+json"
-    for inside in (True, False):
-        monkeypatch.setenv("MINIGRAD_LAB", "1" if inside else "")
-        bundle = box._repr_mimebundle_()
-        assert bundle["text/plain"] == "instead" and "instead" in bundle["text/html"] and (widget in bundle) == inside
-    assert "run this cell again" in box.children[-1].value and "minigrad-live" in box._dom_classes
+def test_controls_do_what_the_code_does(own_folder, painted):
+    namespace = {}
+    asking = question("5.3", namespace)
+    assert painted[-1].count('type="radio"') == 4 and "Your answer, one letter: a, b, c or d" in painted[-1]
+    assert "Choose one letter" in asking.asked("answer", {})["said"] and namespace == {}, "nothing was chosen"
+    asking.asked("answer", {"answer": "a"})
+    assert painted[-1].count('role="group"') == 1 and "not yet" in painted[-1] and "Hint for 5.3" in painted[-1]
+    asking.asked("hint", {})
+    assert "hint 1 of" in painted[-1] and progress_store.load()["5.3"]["hints"] == 1
+    asking.asked("answer", {"answer": "b"})
+    assert namespace == {"same_when": "b"} and "passed" in painted[-1] and "<button" not in painted[-1]
+    assert "write <code>same_when = &#x27;b&#x27;</code> in its cell" in painted[-1]
+
+
+def test_a_field_locks_a_prediction_once(own_folder, painted):
+    asking = question("5.0")
+    assert "Write a list of numbers." in asking.asked("answer", {"answer": " "})["said"]
+    asking.asked("answer", {"answer": "abc"})
+    assert "Nothing is locked in yet" in painted[-1] and "quotation marks" not in painted[-1] and "<input" in painted[-1]
+    asking.asked("answer", {"answer": "4, 9"})
+    assert "Locked in: [4, 9]" in painted[-1] and ": <span style='font-weight:normal'>locked" in painted[-1]
+    assert "<input" not in painted[-1] and "<button" not in painted[-1], "what is locked asks nothing"
+    asking = question("4.5a")
+    asking.asked("answer", {"answer": "None"})
+    assert "passed" in painted[-1], "None is an answer"
+
+
+def test_controls_say_what_to_do_where_they_are_dead(painted):
+    """A page without a kernel shows the card with its words, and nothing that can only be pressed in vain."""
+    made = question("5.0")
+    page = painted[-1]
+    assert page.index("data-awake style=\"display:none") < page.index("<input") and made.text() == made.card.text()
 
 
 def test_every_question_says_what_it_takes_and_nothing_else():
@@ -631,11 +641,10 @@ def test_an_error_about_the_kind_of_a_value_does_not_tell_the_value():
 def page(own_folder, monkeypatch):
     """A notebook page in small: `page(code)` runs a cell as a front end does; gives what it shows."""
     from IPython.core.interactiveshell import InteractiveShell
-    from IPython.display import display
     from IPython.utils.capture import capture_output
     from traitlets.config import Config
 
-    monkeypatch.setattr(controls_module(), "offer", lambda exercise, judged, hint, instead: display(instead.bundle(), raw=True))
+    monkeypatch.setattr(live, "channel", lambda: SimpleNamespace(model_id="channel"))
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     shell.run_cell("from minigrad.course import predict")
 
@@ -647,12 +656,6 @@ def page(own_folder, monkeypatch):
 
     yield run
     InteractiveShell.clear_instance()
-
-
-def controls_module():
-    from minigrad.course import controls
-
-    return controls
 
 
 def test_a_program_is_locked_until_its_prediction(page):

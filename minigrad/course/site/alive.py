@@ -18,9 +18,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minigrad.course.notebooks import CellFailed, Notebook
+
+if TYPE_CHECKING:
+    from minigrad.viz.live import Slider, Sliders
 
 __all__ = ["Control", "Frames", "Picture", "run", "small"]
 
@@ -122,55 +125,41 @@ def value_of(source: str, file: str, space: dict[str, Any]) -> Any:
 
 def moving(value: Any) -> dict[str, Any] | Frames | None:
     """The recording of a stepper, the frames of a slider or a film; None for a picture that stands still."""
-    from minigrad.viz.live import Live
+    from minigrad.viz.live import Film, Sliders
     from minigrad.viz.stepper import Framed
 
     if isinstance(value, Framed):
         data: dict[str, Any] = value.data
         return data
-    if isinstance(value, Live):
-        return film(value) if "minigrad-film" in value._dom_classes else slides(value)
-    return None
+    if isinstance(value, Film):
+        control = Control(value.slider.label, tuple(value.slider.texts), value.slider.start)
+        return Frames((control,), tuple(map(seen, value.pictures)), play=True)
+    return slides(value) if isinstance(value, Sliders) else None
 
 
-def film(live: Any) -> Frames:
-    """The frames of `plots.film`."""
-    (_, knob), stack = live.children[0].children, live.children[1]
-    control = Control(knob.description, tuple(map(str, knob.options)), 0)
-    return Frames((control,), tuple(seen(each.value) for each in stack.children), play=True)
-
-
-def slides(live: Any) -> Frames:
-    """The frames of `plots.with_sliders`: each slider is moved, and the picture that follows is taken."""
-    knobs = [child for child in live.children if hasattr(child, "min")]
-    picture = next(child for child in live.children if "<img" in str(getattr(child, "value", "")))
-    several = min(EACH, 5) if len(seen(picture.value).image) > LARGE else EACH
-    places = [positions(knob, ALONE if len(knobs) == 1 else several) for knob in knobs]
-    starts = [chosen.index(knob.value) for knob, chosen in zip(knobs, places, strict=True)]
+def slides(live: Sliders) -> Frames:
+    """The frames of `plots.with_sliders`: what it draws at some places of each slider."""
+    knobs = live.sliders.values()
+    several = min(EACH, 5) if len(seen(live.first[0]).image) > LARGE else EACH
+    chosen = [places(knob, ALONE if len(knobs) == 1 else several) for knob in knobs]
     pictures = []
-    for combination in product(*places):
-        for knob, value in zip(knobs, combination, strict=True):
-            knob.value = value
-        pictures.append(seen(picture.value))
+    for taken in product(*chosen):
+        values = [knob.values[place] for knob, place in zip(knobs, taken, strict=True)]
+        pictures.append(seen(live.draw(**dict(zip(live.sliders, values, strict=True)))[0]))
     controls = [
-        Control(knob.description, tuple(format(value, knob.readout_format) for value in chosen), start)
-        for knob, chosen, start in zip(knobs, places, starts, strict=True)
+        Control(knob.label, tuple(knob.texts[place] for place in taken), taken.index(knob.start))
+        for knob, taken in zip(knobs, chosen, strict=True)
     ]
     return Frames(tuple(controls), tuple(pictures))
 
 
-def positions(knob: Any, count: int) -> list[Any]:
-    """So many values of a slider, its present one among them, at about equal distances."""
-    steps = round((knob.max - knob.min) / knob.step)
+def places(knob: Slider, count: int) -> list[int]:
+    """So many places of a slider, its start among them, at about equal distances."""
+    steps = len(knob.values) - 1
     count = min(count, steps + 1)
-    places = [round(i * steps / (count - 1)) for i in range(count)]
-    values = []
-    for place in places:
-        value = knob.min + place * knob.step
-        values.append(knob.base**value if hasattr(knob, "base") else type(knob.value)(round(value, 9)))
-    near = min(range(count), key=lambda i: abs(values[i] - knob.value))
-    values[near] = knob.value
-    return values
+    found = [round(i * steps / (count - 1)) for i in range(count)]
+    found[min(range(count), key=lambda i: abs(found[i] - knob.start))] = knob.start
+    return found
 
 
 def seen(markup: str) -> Picture:
