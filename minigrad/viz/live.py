@@ -149,10 +149,9 @@ class Sliders(Live):
 
     def body(self) -> str:
         knobs = "".join(slider.html(name) for name, slider in self.sliders.items())
-        return (
-            f'<div data-awake style="display:none">{knobs}</div>'
-            f'<div data-part="picture" aria-live="polite">{self.first[0]}</div>' + asleep("To move the slider, run this cell again.")
-        )
+        picture = f'<div data-part="picture" aria-live="polite">{self.first[0]}</div>'
+        stale = asleep("To move the slider, run this cell again.")
+        return f'<div data-awake style="display:none">{knobs}</div>{picture}{stale}'
 
     def text(self) -> str:
         return self.first[1]

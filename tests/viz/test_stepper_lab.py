@@ -229,7 +229,7 @@ def test_the_next_day_one_press_runs_the_cells_above(walk: Walk) -> None:
     walk.notebook.locator(".minigrad-live input, .minigrad-live .noUi-handle").first.wait_for()
     assert walk.notebook.locator(".minigrad-above").is_hidden()
     next_day(walk, "sliders.ipynb")
-    stale = walk.notebook.locator(".minigrad-stale")
+    stale = walk.notebook.locator("[data-asleep]")
     stale.wait_for()
     assert "the cells above come first" in stale.inner_text()
     stale.get_by_role("button", name="Run all cells above").click()
