@@ -5,7 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jupyter_client.manager import KernelManager, start_new_kernel
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.manager import KernelManager
+
+from minigrad.course import lab
 
 IMPORT = "from minigrad.course import check"
 LEFT = "`answer` still has the value of an earlier run, which does not count."
@@ -14,8 +17,13 @@ Run = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[tuple[KernelManager, Any]]:
-    """One kernel for all tests of this file; each begins with a new namespace."""
-    manager, client = start_new_kernel()
+    """One kernel for all tests of this file, as `minigrad lab` starts it; each begins with a new namespace."""
+    folder = Path(lab.environment({})["JUPYTER_PATH"]) / "kernels"
+    manager = KernelManager(kernel_spec_manager=KernelSpecManager(kernel_dirs=[str(folder)]))
+    manager.start_kernel()
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
     yield manager, client
     client.stop_channels()
     manager.shutdown_kernel(now=True)
@@ -25,6 +33,14 @@ def kernel() -> Iterator[tuple[KernelManager, Any]]:
 def run(kernel: tuple[KernelManager, Any], tmp_path: Path) -> Run:
     """`run(source, cell)` runs a cell as a front end does that names its cells ("": one that does not); what it shows."""
     _, client = kernel
+    run = told(client)
+    run(f"%reset -f\nimport os\nos.chdir({str(tmp_path)!r})")
+    run(IMPORT, "the first cell")
+    return run
+
+
+def told(client: Any) -> Run:
+    """`run` for a kernel's client."""
 
     def run(source: str, cell: str = "a cell") -> str:
         content = {"code": source, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False,
@@ -41,9 +57,15 @@ def run(kernel: tuple[KernelManager, Any], tmp_path: Path) -> Run:
             if told.get("execution_state") == "idle":
                 return " ".join(shown.split())
 
-    run(f"%reset -f\nimport os\nos.chdir({str(tmp_path)!r})")
-    run(IMPORT, "the first cell")
     return run
+
+
+def test_before_the_first_cell_the_words_of_the_course_ask_for_it(kernel: tuple[KernelManager, Any]) -> None:
+    run = told(kernel[1])
+    for word in ('check("0.1")', 'hint("0.1")', 'predict("0.0", [1, ...])', "progress()"):
+        assert run(word).startswith("Run the first cell of this notebook"), word
+    run(IMPORT)
+    assert "0.1 a first answer" in run('check("0.1")')
 
 
 def passes(run: Run) -> None:
