@@ -52,6 +52,7 @@
 			busy = false;
 			if (next) send(next);
 		});
+		each("input, button", (e) => { e.dataset.lmSuppressShortcuts = "true"; });  // their keys are their own, also in Notebook 7
 		each("[data-still]", (e) => e.remove());
 		show("[data-moving]", true);
 		wake();

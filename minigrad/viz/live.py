@@ -96,7 +96,7 @@ class Live:
         """The page and its text by MIME type."""
         name = channel().model_id
         moved = f' data-moved="{self.moved}"' if self.moved else ""
-        root = f'<div class="minigrad-live" data-live="{self.id}" data-lm-suppress-shortcuts="true"{moved}>'
+        root = f'<div class="minigrad-live" data-live="{self.id}"{moved}>'
         run = f'<script>({script()})("{self.id}", "{name}")</script>'
         return {"text/html": f"{root}{self.body()}</div>{run}", "text/plain": self.text()}
 
