@@ -84,16 +84,10 @@ class Explaining(Searching):
             return slips + more[:1] if len(slips) == 1 else slips
         formulas = "Each time|The (sum|mean) over|The blocks|One of these"
         known = re.compile(f"{formulas}|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")
-        coarse = all(self.probes[i].view for i in failing)  # many mistakes look alike there
-        likely = "" if raised or coarse or known.match(seen) else self.in_a_wrong_solution(failing)
-        if likely:
-            return [likely, self.led(failing)]
         sure = known.match(seen) or not about
         early = odd and odd[0][0] == "first round"  # then what came back is the beginning of what is right
         seen = "" if early and seen.startswith("What came back is right") else seen
         told = [line for line in (about, seen if sure else "", *(line for _, line in odd[:1]), error) if line]
-        if not known.match(seen) or (probe.kind == "run" and not seen.startswith("Each time")):
-            told += [line for line in [self.in_programs(failing)] if line]
         return (told[:2] or [self.in_general(failing[0], probe, answer, truth)]) + [self.led(failing)]
 
     def unknown(self, failing: list[int], problems: list[str]) -> tuple[Any, ...]:
@@ -121,7 +115,7 @@ class Explaining(Searching):
             seen = formula
         if not self.always_so(seen, small[0], failing):
             seen = ""
-        return *small, problem, self.always_the_same() or seen or self.in_common(first, failing)
+        return *small, problem, self.always_the_same() or seen
 
     def seen(self, probe: Probe, answer: Any, truth: Any) -> str:
         """What is to be seen of an answer; nothing of one number that a `view` has made of it."""

@@ -1,9 +1,8 @@
-"""The search for the cause of a mistake that is in no catalogue: a change of the student's code that makes it right, a
-change of a solution that behaves like it, a likely mistake of the exercise, or what all failing questions have in common."""
+"""The search for the cause of a mistake that is in no catalogue: a change of the student's code that makes it right, or a
+likely mistake of the exercise."""
 
 from __future__ import annotations
 
-import ast
 import itertools
 import re
 import time
@@ -11,21 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from . import common, shrinking, wrong_solutions
-from .comparing import ORDINALS, ask, difference, inputs_of, one_by_one, same, shape_of, trouble, wrong_parts
+from . import shrinking
+from .comparing import ORDINALS, ask, difference, one_by_one, same, shape_of, trouble
 from .diagnosis import alike, evidence, names_in, observation, parts_of
-from .exercise import Exercise, Probe, Raises, Wrong
-from .plain import as_numbers, flat_numbers, numeric, unusual
-from .shrinking import weight, with_values
+from .exercise import Exercise, Probe, Wrong
+from .plain import as_numbers, flat_numbers, unusual
+from .shrinking import weight
 from .slips import REMARKS
-from .student import Student
+from .student import Local, Student
 from .wire import Failure
 
 SEARCH, LATEST = 0.8, 2.1  # seconds to look for the one small change that makes an answer right; not after LATEST
-LAST = 2.7  # seconds after which a student waits for no more words
-SEARCHED = 0.6  # seconds of our own processor to look for a wrong solution that gives the same answers
 
 
 @dataclass
@@ -37,6 +32,7 @@ class Searching:
     seed: int
     tries: int = 0
     states: dict[str, str] = field(default_factory=dict)  # of each name that is asked for: there, blank, hole or missing
+    remarked: dict[str, list[Any]] = field(default_factory=dict)  # seen once: a change that is tried may end the process
     begun: float = 0.0
     probes: list[Probe] = field(default_factory=list)
     truths: list[Any] = field(default_factory=list)
@@ -67,14 +63,18 @@ class Searching:
     def odd(self, failing: list[int]) -> list[tuple[str, str]]:
         """What is odd in the code of the functions that fail, and not in the solution: its kind and a sentence, the surest
         first."""
-        right = wrong_solutions.right_code(self.exercise.lesson, self.exercise.id)
-        code = "\n".join(right.cells)
-        defined = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)]
-        inputs = {node.name: ", ".join(arg.arg for arg in node.args.args) for node in defined}
         asked = {self.probes[i].name for i in failing}
-        names = [name for name in self.exercise.names if name in inputs and asked & {"", name}]
+        names = [name for name in self.exercise.names if "." not in name and asked & {"", name}]
+        right = Local(self.exercise.namespace(self.exercise.alternatives[0])) if self.exercise.alternatives else None
+        solution = remarks(right, [name for name in self.exercise.names if "." not in name]) if right else []
+        taken = [piece.rstrip(")").partition("(")[2] for kind, _, piece in solution if kind == "inputs"]
+        inputs = dict(zip([name for name in self.exercise.names if "." not in name], taken))
+        known = {name for each in taken for name in each.split(", ")}
+        known -= {piece for kind, _, piece in solution if kind == "unused"}
         found = []
-        for kind, lines, piece in self.remarks(names):
+        for name in [name for name in names if name not in self.remarked]:
+            self.remarked[name] = remarks(self.student, [name])
+        for kind, lines, piece in itertools.chain(*(self.remarked[name] for name in names)):
             name, _, own = piece.rstrip(")").partition("(")
             wanted = inputs.get(name, "")
             others = [other for other in self.exercise.names if wanted and inputs.get(other) == own != wanted]
@@ -82,25 +82,16 @@ class Searching:
                 found.append((kind, f"{name} takes the inputs of {others[0]}: ({own}). Which of the two computes what?"))
             elif kind == "inputs" and own != wanted and sorted(own.split(", ")) == sorted(wanted.split(", ")):
                 found.append((kind, f"The inputs come in the order ({wanted}), and {name} takes them as ({own})."))
-            elif kind == "unused" and piece not in ("ctx", "self", "cls") and len(re.findall(rf"\b{piece}\b", code)) > 1:
+            elif kind == "unused" and piece in known:
                 words = f"Line {lines[0]} names the input {piece}, and the function does not use it. What is it for?"
                 found.append((kind, words))
-            elif kind == "chance" and not re.search("random|rng|randn", code):
+            elif kind == "chance" and kind not in [each for each, *_ in solution]:
                 found.append((kind, f"{piece} in line {lines[0]} gives a random number. Which number does the task name?"))
             elif kind == "first round":
                 found.append((kind, f"{piece} in line {lines[0]} is inside the loop, so the loop ends in its first round."))
             elif kind == "no effect":
                 found.append((kind, f"Line {lines[0]} computes {piece}, and no name keeps the result."))
         return sorted(found, key=lambda each: REMARKS.index(each[0]))
-
-    def remarks(self, names: list[str]) -> list[Any]:
-        """What is seen in the code of these functions as it is: kind, lines, piece."""
-        found = []
-        for name in names:
-            while (seen := self.student.vary([name])) is not None and seen[0] in REMARKS:
-                found.append(seen)
-            self.student.vary([])
-        return found
 
     def likely(self, failing: list[int]) -> dict[int, str]:
         """For failing questions, which of the likely mistakes of the exercise gives what came; the words, by question."""
@@ -147,76 +138,6 @@ class Searching:
         return [i for i, each in zip(failing, theirs, strict=True)
                 if not alike(self.exercise, self.probes[i], self.answers[i], each)]  # fmt: skip
 
-    def in_common(self, first: int, failing: list[int]) -> str:
-        """What the inputs of all failing calls have, and those of no other one; "" if nothing."""
-        asked = self.probes[first]
-        if isinstance(self.answers[first], Failure):
-            return ""
-        alike = [i for i, p in enumerate(self.probes) if (p.name, p.code, p.kind) == (asked.name, asked.code, asked.kind)]
-        inputs = {i: list(inputs_of(self.exercise, self.probes[i]).values()) for i in alike}
-        said, without = common.in_inputs(inputs, failing)
-        for i in [i for i in failing if i in inputs][:3]:  # it has to be right when that is taken away
-            if without is None:
-                break
-            probe = self.probes[i]
-            values = [without(v) if numeric(v) else v for v in (*probe.args, *probe.data.values())]
-            plain = with_values(probe, values)
-            truth = self.truth(plain)
-            if isinstance(truth, Failure | Raises) or trouble(
-                self.exercise, plain, ask(self.exercise, self.student, plain), truth
-            ):
-                return ""
-        return said
-
-    def in_programs(self, failing: list[int]) -> str:
-        """What the programs that fail do, and no others."""
-        programs = [(i, probe) for i, probe in enumerate(self.probes) if probe.kind == "run"]
-        labels = {label for i in failing for label, *_ in wrong_parts(
-                  self.exercise, self.probes[i], self.answers[i], self.truths[i])}  # fmt: skip
-        only = bool(labels) and all(label.endswith(".grad") for label in labels)
-        if only:  # of programs without gradients nothing can be learned then
-            programs = [(i, probe) for i, probe in programs if i in failing or "backward" in probe.code]
-        places = {i: place for place, (i, _) in enumerate(programs)}
-        if set(failing) - set(places):
-            return ""
-        errors = [places[i] for i in places if isinstance(self.truths[i], Raises)]
-        said = common.in_programs([(probe.code, probe.data) for _, probe in programs], [places[i] for i in failing], errors)
-        return said + " Look at its rule." * (only and "`" in said)
-
-    def in_a_wrong_solution(self, failing: list[int]) -> str:
-        """What a small change of a solution does, if it gives the same answers: a sentence for each function, or for each part
-        of the answers; "" if none does."""
-        exercise = self.exercise
-        every = list(range(len(self.probes)))
-        parts = [part for part in parts_of(exercise, self.probes) or [every] if set(part) & set(failing)]
-        open_ = {i: sorted(part, key=lambda k: k not in failing) for i, part in enumerate(parts)
-                 if evidence(exercise, self.probes, self.answers, [k for k in part if k in failing]) > 1}  # fmt: skip
-        right = wrong_solutions.right_code(exercise.lesson, exercise.id)
-        if not open_ or not right.cells or exercise.free:
-            return ""
-        said: dict[int, str] = {}
-        labels = self.labels(failing)
-        several: dict[str, str] = {}
-        roots = {name.split(".")[0] for name in exercise.names}
-        given = exercise.scaffold() if exercise.scaffold else {}
-        until = time.process_time() + SEARCHED
-        for tried, slip in enumerate(wrong_solutions.slips(right, {"np": np, **given}), 1):
-            answer = {name: slip.space[name] for name in roots | set(given) if name in slip.space}
-            for i, asked in list(open_.items()):
-                if self.behaves_like(answer, asked):
-                    said[i] = slip.says()
-                    del open_[i]
-            for label in [label for label in labels if label not in several]:
-                if self.behaves_in_part_like(answer, label, labels[label]):
-                    several[label] = slip.says()
-            late = time.process_time() > until or time.monotonic() > self.begun + LAST
-            if not open_ or not self.goes_on(2 * tried, late):  # each takes twice as long as a change of the student's code
-                break
-        explained = {i for label in several for i in labels[label]}
-        if said or not several or set(labels) - set(several) or set(failing) - explained or len(several) > 2:
-            return " ".join(dict.fromkeys(said[i] for i in sorted(said)))
-        return " ".join(f"{label}: {text[0].lower()}{text[1:]}" for label, text in several.items())
-
     def led(self, failing: list[int]) -> str:
         """What follows from which parts of the answers are wrong, and which are right; "" if nothing is known of that."""
         wrong = set()
@@ -231,39 +152,6 @@ class Searching:
                 if problem and "near" not in observation(given, right, self.exercise):
                     wrong.add(k)
         return next((says for k, says in self.exercise.leads.items() if k in wrong), "")
-
-    def labels(self, failing: list[int]) -> dict[str, dict[int, Any]]:
-        """Each part of the answers that is wrong: what was given, by question."""
-        found: dict[str, dict[int, Any]] = {}
-        for i in failing:
-            if not isinstance(self.answers[i], Failure) and not isinstance(self.truths[i], Raises):
-                for label, given, _ in wrong_parts(self.exercise, self.probes[i], self.answers[i], self.truths[i], apart=True):
-                    numbers = as_numbers(given)
-                    as_given = any(same(given, one, 1e-9, 1e-9) for one in map(np.asarray, self.probes[i].data.values()))
-                    if numbers is None or not numbers.any() or as_given:
-                        continue  # that nothing came, or changed, has many reasons
-                    found.setdefault(label, {})[i] = given
-        return {label: given for label, given in found.items() if len(found) > 1 and len(given) > 1}
-
-    def behaves_like(self, answer: dict[str, Any], asked: list[int]) -> bool:
-        """True if these answers are the student's."""
-        theirs = one_by_one(self.exercise, answer, [self.probes[i] for i in asked])
-        for number, (i, each) in enumerate(zip(asked, theirs)):
-            if not alike(self.exercise, self.probes[i], self.answers[i], each):
-                return False
-            if not number and not trouble(self.exercise, self.probes[i], each, self.truths[i]):
-                return False  # the change has no effect, and only the type of the student's answer is wrong
-        return True
-
-    def behaves_in_part_like(self, answer: dict[str, Any], label: str, given: dict[int, Any]) -> bool:
-        """True if this part of the answers is the student's, wherever it is wrong."""
-        theirs = one_by_one(self.exercise, answer, [self.probes[i] for i in given])
-        for i, each in zip(given, theirs):
-            theirs_apart = wrong_parts(self.exercise, self.probes[i], each, self.truths[i], apart=True)
-            parts = {part: value for part, value, _ in theirs_apart}
-            if label not in parts or not same(given[i], parts[label], self.exercise.rtol, self.exercise.atol):
-                return False
-        return True
 
     def slip(self, failing: list[int], shown: str) -> list[str]:
         """For each function that fails, the one place that keeps it from being right, if there is one; that of the function
@@ -332,6 +220,17 @@ class Searching:
             return no_question if any(trouble(exercise, candidate, right, truth) for right in given) else truth
         agreed = bool(given) and all(same(given[0], other, exercise.rtol, exercise.atol) for other in given[1:])
         return given[0] if agreed else no_question
+
+
+
+def remarks(student: Student, names: list[str]) -> list[Any]:
+    """What is seen in the code of these functions as it is: kind, lines, piece."""
+    found = []
+    for name in names:
+        while (seen := student.vary([name])) is not None and seen[0] in REMARKS:
+            found.append(seen)
+        student.vary([])
+    return found
 
 
 SLIPS = {
