@@ -14,6 +14,7 @@ import numpy as np
 
 from . import likeness
 from .exercise import Exercise, Probe, Raises, copied
+from .findings import ORDINALS
 from .plain import as_numbers, flat_numbers, holds_ellipsis, kind_of, numbers_of, option, plain_value, truths_among
 from .shown import shown_answer, sort_of
 from .student import Local, Student, too_large_together
@@ -196,7 +197,6 @@ ODD = {
            "negative number, or from None.",
     "inf": "A number has become too large, as exp of a large one does, or something was divided by 0.",
 }
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 
 def labels_of(probe: Probe, truth: Any, apart: bool = False) -> list[str]:
@@ -232,7 +232,7 @@ def value_trouble(exercise: Exercise, answer: Any, truth: Any) -> str:
         except Exception:  # the same
             same_sort = "one of another form" if kind_of(answer) == sort_of(truth) else sort_of(truth)
             return f"That is {kind_of(answer)}; {same_sort} is asked for."
-    problem = difference(answer, truth, exercise.rtol, exercise.atol, strict=False)
+    problem = difference(answer, truth, exercise.rtol, exercise.atol, strict=False, by_hand=True)
     # that nothing is there is the answer itself: not given away
     problem = re.sub(r"^It gave .*; None is asked for", "The value is not right", problem)
     return re.sub(r"it gave .*; None is asked for", "the value is not right", problem)
@@ -274,15 +274,16 @@ def no_error(answer: Any, truth: Raises) -> str:
     return ""
 
 
-def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool) -> str:
-    """Value first, then shape, then type. `strict`: a list is no array, a tensor is no array."""
+def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool, by_hand: bool = False) -> str:
+    """Value first, then shape, then type. `strict`: a list is no array, a tensor is no array; `by_hand`: a text may have
+    other capitals."""
     if holds_ellipsis(got):
         return "It gave ... : the blank is still there."
     if truth is None or got is None:
         return "" if got is truth else f"It gave {kind_of(got)}; {sort_of(truth)} is asked for."
     if isinstance(truth, str) or isinstance(got, str):
         alike = isinstance(truth, str) and isinstance(got, str)
-        if alike and (got == truth or (not strict and got.strip().lower() == truth.strip().lower())):
+        if alike and (got == truth or (by_hand and got.strip().lower() == truth.strip().lower())):
             return ""
         return (
             f"The text {got[:30]!r} is not right here." if alike else f"That is {kind_of(got)}; {sort_of(truth)} is asked for."
@@ -293,7 +294,7 @@ def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool) 
         if set(got) != set(truth):
             keys = ", ".join(sorted(map(str, got)))
             return f"The keys are {keys}; they are not all that is asked for, or too many."
-        return first_of(((f"At {k!r}: ", got[k], truth[k]) for k in truth), rtol, atol, strict)
+        return first_of(((f"At {k!r}: ", got[k], truth[k]) for k in truth), rtol, atol, strict, by_hand)
     if isinstance(truth, bool | np.bool_) or isinstance(got, bool | np.bool_):
         if isinstance(truth, bool | np.bool_) and isinstance(got, bool | np.bool_):
             return "" if bool(got) == bool(truth) else f"It gave {bool(got)}, which is not right here."
@@ -307,7 +308,7 @@ def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool) 
         if len(several) != len(truth):
             return f"It gave {len(several)} value{'s' * (len(several) != 1)}; {len(truth)} are asked for."
         names = [f"The {ORDINALS[i]} value: " if i < 5 else f"Value {i + 1}: " for i in range(len(truth))]
-        return first_of(zip(names, several, truth, strict=True), rtol, atol, strict)
+        return first_of(zip(names, several, truth, strict=True), rtol, atol, strict, by_hand)
     return number_difference(got, truth, rtol, atol, strict)
 
 
@@ -317,10 +318,10 @@ def shape_of(truth: Any) -> tuple[int, ...] | None:
     return None if array is None else array.shape
 
 
-def first_of(parts: Any, rtol: float, atol: float, strict: bool) -> str:
+def first_of(parts: Any, rtol: float, atol: float, strict: bool, by_hand: bool) -> str:
     """The first difference of several parts."""
     for label, got, truth in parts:
-        problem = difference(got, truth, rtol, atol, strict=strict)
+        problem = difference(got, truth, rtol, atol, strict=strict, by_hand=by_hand)
         if problem:
             start = re.match(r"The values? (is|are) not right", problem) if label.startswith(("The ", "Value ")) else None
             if start:

@@ -9,41 +9,33 @@ from typing import Any
 import numpy as np
 
 from . import misconceptions
-from .comparing import ORDINALS, allclose, difference, isclose, one_by_one, same, same_shapes_do_not_fit, trouble
+from .comparing import allclose, difference, isclose, one_by_one, same, same_shapes_do_not_fit, trouble
 from .exercise import Exercise, Probe, Raises, Wrong
+from .findings import ORDINALS, Finding
 from .plain import as_numbers, finite, flat_numbers, option, plain_value
 from .wire import Failure
 
 
-def so(seen: str, answer: Any, truth: Any) -> bool:
-    """True if such an observation ("Every number is zero.") is so of this answer as well."""
+def holds(seen: Finding, answer: Any, truth: Any) -> bool:
+    """True if what is seen in one answer is so in this one as well."""
     given, wanted = as_numbers(answer), as_numbers(truth)
     if given is None or wanted is None or given.shape != wanted.shape or not finite(answer):
         return False
     given, wanted = given.astype(float), wanted.astype(float)
-    if "zero" in seen:
+    if seen.kind == "zero":
         return not given.any()
-    if "sign" in seen:
+    if seen.kind == "sign":
         return bool(allclose(given, -wanted))
-    if "very near" in seen:
+    if seen.kind == "near":
         return near(given, wanted)
-    if "rounded to" in seen or "are rounded" in seen:
+    if seen.kind == "rounded":
         return any(allclose(given, wanted.round(n), rtol=1e-12, atol=1e-12) for n in range(5))
-    return "times" not in seen or times(seen, given, wanted)
+    return seen.kind != "factor" or bool(allclose(given, seen.numbers[0] * wanted, rtol=1e-3))
 
 
 def near(given: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> bool:
     """True if these are nearly the same numbers, for their size."""
     return bool(allclose(given, wanted, rtol=2e-5, atol=1e-6 * min(1.0, float(np.abs(wanted).max(initial=0)))))
-
-
-def times(observed: str, answer: Any, truth: Any) -> bool:
-    """True if "Every number is 3 times what it should be" is so of this answer as well."""
-    factor = re.match(r"(?:Every number|It) is (\S+) times", observed)
-    given, wanted = as_numbers(answer), as_numbers(truth)
-    if factor is None or given is None or wanted is None or given.shape != wanted.shape:
-        return False
-    return bool(allclose(given.astype(float), float(factor[1]) * wanted.astype(float), rtol=1e-3))
 
 
 def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int]) -> Wrong | None:
@@ -53,7 +45,8 @@ def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
         exactly = (w for w in exercise.wrong if not exercise.options
                    and (type(w.answer) is type(answers[0]) or {type(w.answer), type(answers[0])} == {list, tuple})
                    and (w.when is None or is_this(w, answers[0], exercise))
-                   and not difference(answers[0], w.answer, exercise.rtol, exercise.atol, strict=False))  # fmt: skip
+                   and not difference(answers[0], w.answer, exercise.rtol, exercise.atol, strict=False,
+                                      by_hand=True))  # fmt: skip
         found = next(exactly, None)
         if found is None and not in_another_order(exercise, answers[0]):
             found = next((w for w in exercise.wrong if is_this(w, answers[0], exercise)), None)
@@ -189,7 +182,7 @@ def is_this(wrong: Wrong, answer: Any, exercise: Exercise) -> bool:
             return False
     given, theirs = as_numbers(answer), as_numbers(wrong.answer)
     if given is None or theirs is None or given.ndim or given.dtype.kind == "b" or theirs.size != 1:
-        return difference(answer, wrong.answer, exercise.rtol, exercise.atol, strict=False) == ""
+        return difference(answer, wrong.answer, exercise.rtol, exercise.atol, strict=False, by_hand=True) == ""
     return bool(isclose(given.item(), theirs.item(), rtol=exercise.rtol, atol=exercise.atol))  # with brackets or without
 
 
@@ -198,58 +191,57 @@ def feedback(wrong: Wrong) -> str:
     return wrong.says or misconceptions.feedback(wrong.misconception)
 
 
-def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
-    """Something true about wrong numbers that helps without giving them away."""
+def observation(answer: Any, truth: Any, exercise: Exercise) -> Finding | None:
+    """Something true about wrong numbers that helps without giving them away; None if there is nothing."""
     if isinstance(answer, Failure):
         answer = answer.value if answer.kind == "changed" else None
     if isinstance(truth, list | tuple) and not flat_numbers(truth) and isinstance(answer, list | tuple):
         parts = zip(answer, truth, strict=True) if len(answer) == len(truth) else ()
         off = [p for p in parts if difference(*p, exercise.rtol, exercise.atol, strict=False)]
-        if not off:
-            return ""
-        rest = "The other value is right." if len(truth) == 2 else "The other values are right."
-        return observation(*off[0], exercise) or (rest if len(off) == 1 else "")
+        rest = Finding("rest", many=len(truth) != 2) if len(off) == 1 else None
+        return (observation(*off[0], exercise) or rest) if off else None
     given, wanted = as_numbers(answer), as_numbers(truth)
     if given is None or wanted is None or given.dtype.kind == "b" or not finite(answer) or not given.size:
-        return ""
+        return None
     given, wanted = given.astype(float), wanted.astype(float)
     if given.shape == wanted.shape and near(given, wanted):
-        nearly = not allclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
-        return "It is very near: rounded, measured with a small step, or computed in float32?" if nearly else ""
+        return None if allclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol) else Finding("near")
     if given.ndim == 2 and given.shape == wanted.shape[::-1] and allclose(given, wanted.T):
-        return "It is the right table, transposed."
+        return Finding("transposed")
     first = given.ndim == wanted.ndim > 0 and 0 < len(given) < len(wanted) and given.shape[1:] == wanted.shape[1:]
     if first and allclose(given, wanted[: len(given)]):
-        return "What came back is right, and the rest of it is missing. Does something end too early?"
+        return Finding("beginning")
     if given.shape != wanted.shape:
-        return ""
+        return None
+    return as_a_whole(given, wanted) or where_wrong(given, wanted, isclose(given, wanted, exercise.rtol, exercise.atol))
+
+
+def as_a_whole(given: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> Finding | None:
+    """What is so of every number: another sign, zero, a factor, rounded."""
+    many = given.size > 1
     if allclose(given, -wanted):
-        return "Every number has the right size and the wrong sign." if given.size > 1 else "Only its sign is wrong."
+        return Finding("sign", many=many)
     if not given.any():
-        return "Every number is zero." if given.size > 1 else "It is zero."
-    if given.size > 1 and wanted.any():
+        return Finding("zero", many=many)
+    if wanted.any():
         ratio = float((given * wanted).sum() / (wanted * wanted).sum())
-        if abs(ratio) > 1e-6 and allclose(given, ratio * wanted):
-            return f"Every number is {ratio:.4g} times what it should be."
-    if given.size == 1 and wanted.any():
-        ratio = float(given.ravel()[0] / wanted.ravel()[0])
-        if ratio in (0.25, 0.5, 2.0, 3.0, 4.0):
-            return f"It is {ratio:g} times what it should be."
-    right = isclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
-    counted = range(3 * (given.size == 1), 5)  # one number alone may be round by chance
+        usual = many or ratio in (0.25, 0.5, 2.0, 3.0, 4.0)
+        if usual and abs(ratio) > 1e-6 and allclose(given, ratio * wanted):
+            return Finding("factor", numbers=(float(f"{ratio:.4g}"),), many=many)
+    counted = range(0 if many else 3, 5)  # one number alone may be round by chance
     digits = next((n for n in counted if allclose(given, wanted.round(n), rtol=1e-12, atol=1e-12)), None)
     if digits is not None and wanted.round(digits).any():
-        return f"It is rounded{f' to {digits} decimals' * (digits > 1)}: give back the number itself." if given.size == 1 else (
-            "The numbers are rounded: give back the numbers themselves.")
-    if right.any() and given.ndim == 1 and given.size <= len(ORDINALS):
-        places = [ORDINALS[i] for i in np.flatnonzero(~right)]
-        which = " and the ".join(filter(None, [", the ".join(places[:-1]), places[-1]]))
-        others = "the other one is right" if right.sum() == 1 else "the others are right"
+        return Finding("rounded", numbers=(digits,), many=many)
+    return None
+
+
+def where_wrong(given: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> Finding | None:
+    """Which numbers are wrong, where some are right."""
+    if not right.any():
+        return None
+    if given.ndim == 1 and given.size <= len(ORDINALS):
         mirrored = allclose(given, np.where(right, wanted, -wanted))
-        how = "zero" if not given[~right].any() else "right but for the sign" if mirrored else "not right"
-        others = others.removesuffix(" right") if how == "not right" else others
-        return f"The {which} number {'is' if len(places) == 1 else 'are'} {how}; {others}."
-    if right.any():
-        index = ", ".join(str(int(i)) for i in np.argwhere(~right)[0])
-        return f"{int(right.sum())} of {right.size} numbers are right; the first that is not is at [{index}]."
-    return ""
+        how = "zero" if not given[~right].any() else "negative" if mirrored else "wrong"
+        return Finding("places", numbers=(*np.flatnonzero(~right).tolist(), int(right.sum())), how=how)
+    index = ", ".join(str(int(i)) for i in np.argwhere(~right)[0])
+    return Finding("count", where=index, numbers=(int(right.sum()), right.size))

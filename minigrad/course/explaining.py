@@ -15,7 +15,6 @@ import numpy as np
 from . import likeness, working
 from .comparing import (
     FATAL,
-    ORDINALS,
     alike_in_kind,
     ask,
     first_wrong,
@@ -28,8 +27,9 @@ from .comparing import (
     trouble,
     wrong_parts,
 )
-from .diagnosis import evidence, names_in, observation, so, times
+from .diagnosis import evidence, holds, names_in, observation
 from .exercise import Probe, Raises
+from .findings import ORDINALS, Finding, words
 from .plain import as_numbers, finite, is_nothing, plain_value, size_of
 from .raised import explained
 from .searching import Searching
@@ -55,7 +55,7 @@ class Explaining(Searching):
                     continue  # an answer of another form
         return None
 
-    def causes(self, failing: list[int], probe: Probe, answer: Any, truth: Any, seen: str) -> list[str]:
+    def causes(self, failing: list[int], probe: Probe, answer: Any, truth: Any, seen: Finding | None) -> list[str]:
         """What is behind a mistake that is in no catalogue: the most certain sentence first, then at most one more (one for
         each function that has a slip). A vague one is not said where a sharper one is known."""
         raised = isinstance(answer, Failure) and answer.kind == "raised" and not isinstance(truth, Raises)
@@ -77,17 +77,14 @@ class Explaining(Searching):
         if odd and odd[0][0] in ("inputs", "unused", "chance"):
             return [odd[0][1], *(slips or [error])][:2]
         if slips:
-            steps = len(re.findall(r" [-+*/@] ", seen)) + (", where right" in seen)
-            plain = seen.startswith("Each time, ") and steps < 3 and not re.search(r"[.]max|\[0\]| is \d+[.]$", seen)
+            plain = seen is not None and seen.kind == "formula" and is_plain(seen)
             at_shapes = error.startswith("Compare the shapes")  # which do not fit because of the slip
-            more = [line for line in (about, "" if at_shapes else error, seen if plain else "") if line]
+            more = [line for line in (about, "" if at_shapes else error, words(seen) if plain else "") if line]
             return slips + more[:1] if len(slips) == 1 else slips
-        formulas = "Each time|The (sum|mean) over|The blocks|One of these"
-        known = re.compile(f"{formulas}|Every number (is zero|has)|It is (zero|very|the)|Only its|.* (rounded|zero|sign)")
-        sure = known.match(seen) or not about
+        sure = (seen is not None and seen.explains) or not about
         early = odd and odd[0][0] == "first round"  # then what came back is the beginning of what is right
-        seen = "" if early and seen.startswith("What came back is right") else seen
-        told = [line for line in (about, seen if sure else "", *(line for _, line in odd[:1]), error) if line]
+        seen = None if early and seen and seen.kind == "beginning" else seen
+        told = [line for line in (about, words(seen) if sure else "", *(line for _, line in odd[:1]), error) if line]
         return (told[:2] or [self.in_general(failing[0], probe, answer, truth)]) + [self.led(failing)]
 
     def unknown(self, failing: list[int], problems: list[str]) -> tuple[Any, ...]:
@@ -95,13 +92,13 @@ class Explaining(Searching):
         first = failing[0]
         asked = self.probes[first], self.answers[first], self.truths[first]
         whole = self.seen(*asked)
-        formula = "" if re.search("wrong sign|its sign|near|rounded", whole) else self.likely_formula(first, asked, failing)
-        if "times" in whole and "right" in formula and self.always_so(whole, asked[0], failing):
+        whole_kind = whole.kind if whole else ""
+        formula = None if whole_kind in ("sign", "near", "rounded") else self.likely_formula(first, asked, failing)
+        if whole_kind == "factor" and formula and formula.how and self.always_so(whole, asked[0], failing):
             formula = whole  # a factor is plainer
         if formula and asked[0].kind == "run":
             return *asked, problems[first], formula
-        told = re.search("sign|near|rounded|times|zero|Only|factor", whole)
-        for i in () if told or formula else self.other_programs(failing):
+        for i in () if (whole and whole.relates) or formula else self.other_programs(failing):
             other = self.probes[i], self.answers[i], self.truths[i]
             if shown := self.likely_formula(i, other, failing):
                 return *other, problems[i], shown
@@ -109,17 +106,17 @@ class Explaining(Searching):
         if small[0].kind == "call" and small[0].name != asked[0].name:  # then what is said is about this function
             return self.unknown([i for i in failing if self.probes[i].name == small[0].name], problems)
         seen = self.seen(*small)
-        if times(whole, small[1], small[2]):
+        if whole and whole.kind == "factor" and holds(whole, small[1], small[2]):
             seen = whole
         elif small[0].name == asked[0].name and formula and self.formula(first, tuple(small)):
             seen = formula
         if not self.always_so(seen, small[0], failing):
-            seen = ""
+            seen = None
         return *small, problem, self.always_the_same() or seen
 
-    def seen(self, probe: Probe, answer: Any, truth: Any) -> str:
+    def seen(self, probe: Probe, answer: Any, truth: Any) -> Finding | None:
         """What is to be seen of an answer; nothing of one number that a `view` has made of it."""
-        return "" if probe.view and size_of(truth) < 2 else observation(answer, truth, self.exercise)
+        return None if probe.view and size_of(truth) < 2 else observation(answer, truth, self.exercise)
 
     def other_programs(self, failing: list[int]) -> Iterator[int]:
         """The shortest programs that fail, one of each sort, while there is time: in one of them a formula may show itself."""
@@ -130,16 +127,17 @@ class Explaining(Searching):
                 return
             yield codes[code]
 
-    def likely_formula(self, first: int, asked: tuple[Any, ...], failing: list[int]) -> str:
+    def likely_formula(self, first: int, asked: tuple[Any, ...], failing: list[int]) -> Finding | None:
         """The formula that explains a failing answer, unless it may be chance."""
-        formula = self.formula(first, asked)
-        odd = re.search(r"\[0\]|[<>]|\.max|round|int\(|right\S* [-+] | [-+] right", formula)
-        chance = re.search(CHANCE, formula) or (odd and evidence(self.exercise, self.probes, self.answers, failing) < 8)
-        return "" if chance else formula
+        found = self.formula(first, asked)
+        code = found.code if found else ""
+        unusual = re.search(r"\[0\]|[<>]|\.max|round|int\(|right\S* [-+] | [-+] right", code)
+        chance = re.search(CHANCE, code) or (unusual and evidence(self.exercise, self.probes, self.answers, failing) < 8)
+        return None if chance else found
 
-    def always_so(self, seen: str, shown: Probe, failing: list[int]) -> bool:
+    def always_so(self, seen: Finding | None, shown: Probe, failing: list[int]) -> bool:
         """True if what is seen in one answer is so in every wrong answer to the same question: else it is chance."""
-        if not ALWAYS.match(seen):
+        if seen is None or seen.kind not in ("factor", "near", "transposed", "rounded", "sign"):
             return True
         for i in failing:
             probe, answer = self.probes[i], self.answers[i]
@@ -147,7 +145,7 @@ class Explaining(Searching):
             if (probe.name, probe.kind) != (shown.name, shown.kind) or isinstance(answer, Failure | str | None):
                 continue
             given, wanted = first_wrong(answer, self.truths[i], self.exercise)
-            if not so(seen, given, wanted):
+            if not holds(seen, given, wanted):
                 return False
         return True
 
@@ -201,13 +199,15 @@ class Explaining(Searching):
                 )
         return None
 
-    def formula(self, first: int, shown: tuple[Any, ...]) -> str:
-        """A sentence with the formula that explains this failing answer, all failing ones of the same question, and the
-        (question, answer, truth) that is shown; "" if there is none."""
+    def formula(self, first: int, shown: tuple[Any, ...]) -> Finding | None:
+        """The formula that explains this failing answer, all failing ones of the same question, and the (question, answer,
+        truth) that is shown; None if there is none."""
         exercise, asked = self.exercise, self.probes[first]
         label = next(iter(wrong_parts(exercise, asked, self.answers[first], self.truths[first], apart=True)), ("",))[0]
         cases = []
-        for probe, answer, truth in [*zip(self.probes, self.answers, self.truths, strict=True), shown]:
+        here = [i for i, probe in enumerate(self.probes) if (probe.name, probe.code) == (asked.name, asked.code)]
+        fresh = [(probe, ask(exercise, self.student, probe), exercise.expected(probe)) for probe in self.fresh(here)]
+        for probe, answer, truth in [*fresh, *zip(self.probes, self.answers, self.truths, strict=True), shown]:
             if probe is not shown[0] and (probe.name, probe.code) != (asked.name, asked.code):
                 continue
             answer = answer.value if isinstance(answer, Failure) and answer.kind == "changed" else answer
@@ -218,36 +218,34 @@ class Explaining(Searching):
             parts = dict(zip(names, zip(answer, truth))) if several else {names[0]: (answer, truth)}
             given, right = map(as_numbers, parts.get(label, (None, None)))
             if given is None or right is None or "b" in (given.dtype.kind, right.dtype.kind):
-                return ""
+                return None
             if not np.isfinite(given).all() and probe is not shown[0]:
                 continue
             inputs = {**inputs_of(exercise, probe), "right": right.astype(float)}
             cases.append(likeness.Case(inputs, given.astype(float)))
         if len(cases) < 2:
-            return ""
+            return None
         *asked_before, last = cases
         text, make = likeness.formula(asked_before)
         if text in ("", "right") or not likeness.alike(make(last.inputs), last.given):
             slope = likeness.slope(cases)
-            return f"Each time, what came back is {slope}." if slope else likeness.gathered(cases)
+            return Finding("formula", code=slope) if slope else likeness.gathered(cases)
         if likeness.by_chance(text, asked_before):
-            return ""
-        means = ", where right is the right result" if re.search(r"\bright\b", text) else ""
-        what = f"{label[0].lower()}{label[1:]}" if label.startswith(("The ", "Value ")) else label or "what came back"
-        still = "still " if what in (text, f"{text}.data") else ""
-        return f"Each time, {what} is {still}{text}{means}."
+            return None
+        what = f"{label[0].lower()}{label[1:]}" if label.startswith(("The ", "Value ")) else label
+        return Finding("formula", where=what, code=text, how="right" if re.search(r"\bright\b", text) else "")
 
-    def always_the_same(self) -> str:
-        """A sentence if three calls or more all got one and the same number, though different ones are right."""
+    def always_the_same(self) -> Finding | None:
+        """Whether three calls or more all got one and the same number, though different ones are right."""
         rtol, atol = self.exercise.rtol, self.exercise.atol
         if len(self.answers) < 3 or any(p.kind != "call" for p in self.probes):
-            return ""
+            return None
         first, truth = self.answers[0], self.truths[0]
         if isinstance(first, Failure) or first is None:
-            return ""
+            return None
         alike = all(same(first, a, rtol, atol) for a in self.answers[1:])
         vary = not all(same(truth, t, rtol, atol) for t in self.truths[1:])
-        return "Every call got the same answer. Where do its inputs enter?" if alike and vary else ""
+        return Finding("constant") if alike and vary else None
 
     def in_its_place(self, answer: Any, explained: bool) -> str:
         """About the first number that is wrong: whether it is nearly right, and the question that leads to it."""
@@ -323,6 +321,12 @@ class Explaining(Searching):
         return best
 
 
+def is_plain(found: Finding) -> bool:
+    """True for a short formula that says more than a number."""
+    steps = len(re.findall(r" [-+*/@] ", found.code)) + bool(found.how)
+    return steps < 3 and not re.search(r"[.]max|\[0\]|^\d+$", found.code)
+
+
 def of_recursion(probe: Probe) -> bool:
     """True if the words of a question are about functions that call themselves: they are said of nothing else."""
     return "calls itself" in probe.about
@@ -337,4 +341,3 @@ CHANCE = (  # formulas that fit small whole numbers by chance: a part of what is
     r"right(\[0\]|\.max\(\)|\.mean\(\)) [-+*/@]|[-+*/@] right(\[0\]|\.max|\.mean)|(sign|round|int)\(right|\(right [<>]"
     r"|[-+] (np\.sign|\([^()]+ [<>])|(sign\([^()]*\)|[<>] 0\)) [-+]|right [*/] np\.ones_like"
 )
-ALWAYS = re.compile("(Every number|It) is (?!zero)|Every number has|Only its|The numbers are rounded")  # not of one

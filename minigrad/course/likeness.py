@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .findings import Finding
+
 __all__ = ["Case", "by_chance", "formula", "gathered", "slope"]
 
 Array = np.ndarray[Any, Any]
@@ -131,22 +133,22 @@ def slope(cases: Sequence[Case]) -> str:
     return ""
 
 
-def gathered(cases: Sequence[Case]) -> str:
-    """A sentence if what came back has to be added up, or is more than what is asked for; "" if neither."""
+def gathered(cases: Sequence[Case]) -> Finding | None:
+    """Whether what came back has to be added up, or is more than what is asked for; None if neither."""
     pairs = [(case.given, case.inputs["right"]) for case in cases]
     if not any(given.size > right.size for given, right in pairs) or any(given.size < right.size for given, right in pairs):
-        return ""
+        return None
     for axis, words in ((None, "all its numbers"), (0, "its first axis"), (1, "its second axis"), (-1, "its last axis")):
         if all(given.ndim > (axis or 0) for given, _ in pairs):
             for name, do in (("sum", np.sum), ("mean", np.mean)):
                 if all(alike(np.asarray(do(given, axis=axis)), right) for given, right in pairs):
-                    return f"The {name} over {words} is what is asked for."
+                    return Finding("gathered", where=words, how=name)
     if all(in_blocks(given, right) for given, right in pairs):
-        return "The blocks in it, added up, are what is asked for: np.concatenate joins arrays, and + adds them."
+        return Finding("blocks")
     if len(pairs) > 2 and not any(right.ndim for _, right in pairs):
         held = all(bool(np.isclose(given, right, rtol=1e-7, atol=1e-9).any()) for given, right in pairs)
-        return "One of these numbers is what is asked for. Which one?" if held else ""
-    return ""
+        return Finding("among") if held else None
+    return None
 
 
 def by_chance(text: str, cases: Sequence[Case]) -> bool:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import shrinking
-from .comparing import ORDINALS, ask, difference, one_by_one, same, shape_of, trouble
+from .comparing import ask, difference, one_by_one, same, shape_of, trouble
 from .diagnosis import alike, evidence, names_in, observation, parts_of
 from .exercise import Exercise, Probe, Wrong
+from .findings import Finding
 from .plain import as_numbers, flat_numbers, unusual
 from .shrinking import weight
 from .slips import REMARKS
@@ -42,23 +43,20 @@ class Searching:
         """Whether to try one more explanation."""
         return tried < self.tries if self.tries else not late
 
-    def exchanged(self, failing: list[int]) -> str:
-        """A sentence if every wrong answer holds the right values in another order."""
+    def exchanged(self, failing: list[int]) -> Finding | None:
+        """Whether every wrong answer holds the right values in another order."""
         name = self.probes[failing[0]].name
         pairs = [(self.answers[i], self.truths[i]) for i in failing if self.probes[i].name == name]
         listed = all(isinstance(a, list | tuple) and isinstance(t, list | tuple) and len(a) == len(t) for a, t in pairs)
         if not listed or len({len(t) for _, t in pairs}) > 1 or flat_numbers(pairs[0][1]):
-            return ""
+            return None
         every = range(len(pairs[0][1]))
         rtol, atol = self.exercise.rtol, self.exercise.atol
         fits = [[j for j in every if all(same(a[k], t[j], rtol, atol) for a, t in pairs)] for k in every]
         if any(len(each) != 1 for each in fits) or sorted(j for (j,) in fits) != list(every):
-            return ""
-        moved = [(ORDINALS[k], ORDINALS[j]) for k, (j,) in enumerate(fits) if j != k]
-        if not moved:
-            return ""  # the numbers are right, and something else is not
-        here, there = moved[0]
-        return f"The values are the right ones, in another order: your {here} one belongs in the {there} place."
+            return None
+        moved = [(k, j) for k, (j,) in enumerate(fits) if j != k]
+        return Finding("exchanged", numbers=moved[0]) if moved else None  # else something else is not right
 
     def odd(self, failing: list[int]) -> list[tuple[str, str]]:
         """What is odd in the code of the functions that fail, and not in the solution: its kind and a sentence, the surest
@@ -149,7 +147,8 @@ class Searching:
                 problem = difference(given, right, self.exercise.rtol, self.exercise.atol, strict=True)
                 if problem and not re.fullmatch("The values? (is|are) not right.", problem):
                     return ""  # another form or shape has other reasons
-                if problem and "near" not in observation(given, right, self.exercise):
+                seen = observation(given, right, self.exercise)
+                if problem and not (seen and seen.kind == "near"):
                     wrong.add(k)
         return next((says for k, says in self.exercise.leads.items() if k in wrong), "")
 
@@ -186,7 +185,7 @@ class Searching:
                 if not self.goes_on(tried, late):
                     break
                 tried += 1
-                if all(self.right_now(self.probes[i], self.truths[i]) for i in asked):
+                if all(self.right_now(self.probes[i], self.truths[i]) for i in asked) and self.confirmed(asked):
                     still = [i for i in left if i not in asked and not self.right_now(self.probes[i], self.truths[i])]
                     whole = others <= set(left) and not still  # else it mends its own function only
                     kind, places, piece = slip
@@ -200,6 +199,16 @@ class Searching:
     def right_now(self, probe: Probe, truth: Any) -> bool:
         """True if this question gets the right answer from a changed function."""
         return not trouble(self.exercise, probe, ask(self.exercise, self.student, probe), truth)
+
+    def confirmed(self, asked: list[int]) -> bool:
+        """True if a changed function is right on fresh questions as well, at least two in all: else it is right by chance."""
+        fresh = self.fresh(asked)
+        return len(asked) + len(fresh) > 1 and all(self.right_now(probe, self.exercise.expected(probe)) for probe in fresh)
+
+    def fresh(self, asked: list[int]) -> list[Probe]:
+        """The same questions as another student gets them, without those that are the same for everybody."""
+        others = self.exercise.questions(self.seed + 1)
+        return [others[i] for i in asked if i < len(others) and inputs_text(others[i]) != inputs_text(self.probes[i])]
 
     def is_whole(self, wrong: Wrong) -> bool:
         """True if this mistake explains every answer, the right ones too."""
@@ -221,6 +230,11 @@ class Searching:
         agreed = bool(given) and all(same(given[0], other, exercise.rtol, exercise.atol) for other in given[1:])
         return given[0] if agreed else no_question
 
+
+
+def inputs_text(probe: Probe) -> str:
+    """What a question gives, to tell two apart."""
+    return repr((probe.args, probe.data))
 
 
 def remarks(student: Student, names: list[str]) -> list[Any]:
@@ -248,13 +262,13 @@ SLIPS = {
     "piece": "What belongs in the place of {}?",
     "exchange": "{} have changed places.",
     "condition": "Is {} to be true here, or false?",
-    "spare": "Something is too much in {}. What of it can go?",
-    "too much": "Something is too much in {}. What of it can go?",
+    "spare": "Delete one part of `{}`. Which?",
+    "too much": "Delete one part of `{}`. Which?",
     "place": "{} is right, but it runs at the wrong moment. Before or after which line, and inside or outside of which block?",
     "factor": "{} is still to be multiplied or divided. By what?",
     "term": "Something is still to be added to {}, or subtracted from it. What?",
     "around": "{} is nearly what is needed. What is still to be done to it?",
-    "line": "{} is too much. What does it do?",
+    "line": "Delete `{}`: what does it change?",
 }  # by the sort of change
 
 

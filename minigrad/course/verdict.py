@@ -10,7 +10,6 @@ every message is the same in every run.
 from __future__ import annotations
 
 import dataclasses
-import re
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from .comparing import FATAL, ask, engine_randomness, leaves_alone, nearly_right
 from .diagnosis import diagnose, diagnoses, feedback, in_another_order, names_in, observation
 from .exercise import Exercise, Probe, Raises
 from .explaining import Explaining, of_recursion, too_deep
+from .findings import Finding, words
 from .plain import holds_ellipsis, is_nothing, numbers_of, option
 from .shown import apart, printable, shown_answer, shown_call, shown_truth, sort_of
 from .student import Student
@@ -272,12 +272,12 @@ class Bench(Explaining):
         )
         lines = []
         open_ = wrong is None and noticed is None and not turned
-        exchanged = self.exchanged(failing) if open_ else ""
+        exchanged = self.exchanged(failing) if open_ else None
         likely = self.likely(failing) if open_ and not exchanged else {}
         if noticed is not None:
             lines = ["" if probe.words else problem, noticed[1]]
         elif exchanged:
-            lines = [problem, exchanged]
+            lines = [problem, words(exchanged)]
         elif likely:
             probe, answer, truth, problem = self.smallest(list(likely), problems)
             lines = [problem, *dict.fromkeys(likely.values())]
@@ -285,8 +285,8 @@ class Bench(Explaining):
             first, said = shown
             probe, answer, truth = self.probes[first], self.answers[first], self.truths[first]
             found = self.slip(failing, probe.name)
-            about, *_, formula = (probe, "") if found else self.unknown(failing, problems)
-            lines = [said, *found, formula if formula.startswith("Each time") and not about.words else ""]
+            about, *_, seen = (probe, None) if found else self.unknown(failing, problems)
+            lines = [said, *found, words(seen) if seen and seen.kind == "formula" and not about.words else ""]
         elif wrong is None:
             probe, answer, truth, problem, seen = self.unknown(failing, problems)
             lines = [problem, *self.causes(failing, probe, answer, truth, seen)]
@@ -333,15 +333,14 @@ class Bench(Explaining):
                 "wrong", feedback(wrong), got=got, misconception=wrong.misconception, mistake=wrong.id
             )
         plain = exercise.kind == "value" and exercise.accept is None
-        seen = observation(answer, self.truths[0], exercise) if plain else ""
+        seen = observation(answer, self.truths[0], exercise) if plain else None
         if plain and in_another_order(exercise, answer):
-            return self.say("wrong", "The numbers are the right ones, in another order. Which comes first?", got=got)
-        if seen.startswith("Every number is ") and "times" in seen and not re.match("Every number is (0.5|2) times", seen):
-            seen = "All numbers are wrong by the same factor."
+            return self.say("wrong", words(Finding("order")), got=got)
+        if seen and seen.kind == "factor" and seen.many and seen.numbers[0] not in (0.5, 2):
+            seen = Finding("same factor")
         origin = (self.slip_by_hand(answer) or self.origin(answer)) if plain else ""
-        seen = "" if origin and seen.startswith("All numbers") else seen
-        told = bool(origin) or bool(re.search("sign|factor|rounded|times", seen))
-        place = "" if not plain or re.search("wrong sign|Only its sign", seen) else self.in_its_place(answer, told)
+        told = bool(origin) or bool(seen and seen.relates and seen.kind not in ("near", "zero") and seen.how != "zero")
+        place = "" if not plain or (seen and seen.kind == "sign") else self.in_its_place(answer, told)
         if exercise.kind == "prediction" and exercise.asks and not nearly_right(problem):
             place = exercise.asks[0]  # whatever is wrong: more would give away what the next cell shows
         texts = [isinstance(part, str) for part in (answer if isinstance(answer, list | tuple) else [answer])]
@@ -349,9 +348,8 @@ class Bench(Explaining):
             place = "Quotation marks make a text of it. Write the value itself, without them."
             if texts == [True] and "error" in str(answer).lower():
                 place = "No error is raised here. Write the value."
-        where = seen if re.match(r"The (first|second|third|fourth|fifth|sixth|seventh) |\d+ of", seen) else ""
-        seen = "" if where or origin else seen
-        return self.say("wrong", where or problem, origin or seen, place, got=got)
+        where = words(seen) if seen and seen.kind in ("places", "count") else ""
+        return self.say("wrong", where or problem, origin or ("" if where else words(seen)), place, got=got)
 
     def refuse_order(self, answer: Any, got: str) -> Verdict:
         """The first rule of the ordering that is broken."""

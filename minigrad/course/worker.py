@@ -42,7 +42,7 @@ from .wire import Failure
 __all__ = ["Server", "predict", "serve"]
 
 MAX_PRINTED = 400
-BRIEF = 0.05  # seconds that a changed function may take: a change may make a loop endless
+BRIEF = 0.08  # seconds that a changed function may take: a change may make a loop endless
 ASYNC = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 PYTHONS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 predictions: dict[str, Any] = {}

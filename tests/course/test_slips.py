@@ -45,12 +45,12 @@ def fit(x, y, lr, steps):
     return w, b
 """
 SAID = {
-    ("1.1", CENTRAL.format("return (f(x + 2 * h) - f(x - h)) / (2 * h)")): "What of it can go?",
+    ("1.1", CENTRAL.format("return (f(x + 2 * h) - f(x - h)) / (2 * h)")): "Delete one part of",
     ("1.1", CENTRAL.format("slope = (f(x + h) - f(x - h)) / (2 * h)")): "Which statement does that?",
     ("3.1", ADD.format("self.grad -= out.grad", "other.grad -= out.grad")): "added, subtracted",
     ("3.1", ADD.format("self.grad += out.data", "other.grad += out.data")): "What belongs in the place of out.data?",
     ("4.3", TRAIN.format("w -= 0.1 * w.grad")): "What belongs in the place of 0.1 in 0.1 * w.grad?",
-    ("8.3", FIT.format("2 * np.mean(e * x)", "2 * np.mean(e)", "steps + 1")): "Something is too much in steps + 1.",
+    ("8.3", FIT.format("2 * np.mean(e * x)", "2 * np.mean(e)", "steps + 1")): "Delete one part of `steps + 1`.",
     ("8.3", FIT.format("2 * np.mean(e)", "2 * np.mean(e * x)", "steps")): "two things have changed places.",
     ("4.1", "def gradient_state(t):\n    if t.grad is not None: return 'arrived'\n"
      "    if not t.requires_grad: return 'not a leaf'\n"
@@ -58,7 +58,7 @@ SAID = {
     ("4.1", "def gradient_state(t):\n    if t.grad is not None: return 'arrived'\n"
      "    if t.requires_grad: return 'not required'\n"
      "    return 'nothing arrived' if t.is_leaf else 'not a leaf'"): "Is t.requires_grad to be true here, or false?",
-    ("5.1", "def vjp_square(x, v):\n    return np.cumsum(2 * x * v)"): "What of it can go?",
+    ("5.1", "def vjp_square(x, v):\n    return np.cumsum(2 * x * v)"): "Delete one part of",
     ("5.1", "def vjp_square(x, v):\n    out = 0 * x\n    out + 2 * x * v\n    return out"): "nothing stores it",
     ("7.3", "def dX_entry(G, W, i, k):\n    return (G @ W.T)[k, i]\n\ndef dW_entry(G, X, k, j):\n    return (X.T @ G)[j, k]"):
         "In (X.T @ G)[j, k], two things have changed places.",
@@ -118,7 +118,7 @@ def fit(x, y, lr, steps):
 BOTH = "def relu_vjp(x, g): return x > 0\ndef maximum_vjp(a, b, g): return a, b"
 SAID_ONCE = [  # what is said, and what was said though it was so by chance, in one call, or of other code
     ("8.3", FIT.format("1.0", ""), "in the place of 1.0 in (1.0, 0.0)?", "rounded"),
-    ("8.3", FIT.format("0.0", "lr = 0.01"), "lr = 0.01 is too much", "Every number|wrong moment"),
+    ("8.3", FIT.format("0.0", "lr = 0.01"), "Delete `lr = 0.01`", "Every number|wrong moment"),
     ("8.3", "def fit(x, y, lr, steps):\n    return 0.8", "one number; 2 values are asked for", "array"),
     ("8.4", "def average(losses):\n    t = n = 0\n    for loss in losses:\n        t += loss.item(); n += 1\n    return t // n",
      "The operator in t // n", "negative"),

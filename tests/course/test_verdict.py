@@ -1,6 +1,7 @@
 """The judge: value first, then shape, then type; a name for each mistake; the smallest failing call for the
 rest."""
 
+import dataclasses
 import random
 from decimal import Decimal
 from fractions import Fraction
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.course import lessons, shrinking
+from minigrad.course import findings, lessons, shrinking
 from minigrad.course.comparing import ODD, difference
 from minigrad.course.exercise import (
     Before,
@@ -78,6 +79,23 @@ DIFFERENCES = [
 @pytest.mark.parametrize(("got", "truth", "says"), DIFFERENCES, ids=range(len(DIFFERENCES)))
 def test_the_first_difference(got, truth, says):
     assert difference(got, truth, 1e-9, 1e-12, strict=True) == says
+
+
+def test_other_words_for_what_is_seen_change_no_verdict(monkeypatch):
+    forms = ("-{}", "3 * {}", "0 * {}", "{}.round(1)", "{} + b", "{}.T", "{} ** 2")
+    wrong = [eval(f"lambda a, b: {form.format('np.outer(a, b)')}", {"np": np}) for form in forms]  # there is no source to vary
+    before = [judge(exercise(), Local({"outer": each, "np": np}), tries=20) for each in wrong]
+    monkeypatch.setattr(findings, "SENTENCES", dict.fromkeys(findings.SENTENCES, lambda found: "Something else."))
+    after = [judge(exercise(), Local({"outer": each, "np": np}), tries=20) for each in wrong]
+    assert ["Something else." in each.lines for each in after].count(True) > 3
+    for old, new in zip(before, after, strict=True):
+        assert dataclasses.replace(old, lines=()) == dataclasses.replace(new, lines=()) and len(old.lines) == len(new.lines)
+
+
+def test_a_text_in_the_answer_of_a_program_has_its_capitals():
+    said = "The second value: the text 'Tanh' is not right here."
+    assert difference([1.0, "Tanh"], [1.0, "tanh"], 1e-9, 1e-12, strict=False) == said
+    assert difference([1.0, "Tanh"], [1.0, "tanh"], 1e-9, 1e-12, strict=False, by_hand=True) == ""
 
 
 def test_values_written_by_hand_may_come_in_any_form():

@@ -29,7 +29,8 @@ RESULTS, SETTINGS, LOCK = "results.jsonl", "run.json", "run.lock"
 # What a verdict depends on besides the lesson: judge, worker, reader. The engine counts where students use it.
 _JUDGE = (
     "exercise", "verdict", "raised", "likeness", "slips", "student", "wire", "worker", "misconceptions",
-    "updating", "shrinking", "working", "plain", "shown", "comparing", "diagnosis", "searching", "explaining",
+    "exercise", "verdict", "raised", "likeness", "slips", "student", "wire", "worker", "misconceptions",
+    "updating", "shrinking", "working", "plain", "shown", "comparing", "diagnosis", "searching", "explaining", "findings",
     "notebooks", "lesson_text",
 )  # fmt: skip
 _GRADING = ("reader", "cells", "package", "grader", "sandbox", "zygote", "confine")

@@ -954,6 +954,11 @@ def probes_14_5(rng: np.random.Generator) -> Iterator[Probe]:
         [loss, 5 * (np.exp(logs) - np.eye(3)[targets]) / 4])  # fmt: skip
     big = np.array([[900.0, 0.0], [0.0, 3.0]])
     yield run(SURPRISE + "float(loss.data)", z=big, targets=np.array([1, 1])).expect(float((900 + np.log1p(np.exp(-3.0))) / 2))
+    apart = float(np.round(800 + 100 * rng.random(), 1))  # what is subtracted has to be as large as the largest score
+    yield run(SURPRISE + "float(loss.data)", z=np.array([[apart, apart - 2]]), targets=np.array([0])).expect(
+        float(np.log1p(np.exp(-2))))
+    unlike = np.array([[apart, -apart], [-apart, 2.0]])
+    yield run(SURPRISE + "float(loss.data)", z=unlike, targets=np.array([1, 1])).expect(apart)
     yield run("z = Tensor(z)\nloss = cross_entropy_loss(z, targets)\n[loss.requires_grad, z.data]", z=z, targets=targets
               ).expect([False, z])  # fmt: skip
 
@@ -1024,6 +1029,9 @@ def likely_14_5(probe: Probe) -> dict[str, Any]:
     }  # fmt: skip
 
 
+MEAN_SHIFT = (
+    "A score far above the number that you subtract still makes exp overflow. Which number of a row leaves nothing above 0?"
+)
 NOT_RECORDED = (
     "The loss is a number without a history: it is computed from `.data`, or made by Tensor(...), so nothing is recorded. Use "
     "the operations of your engine, or `apply`."
@@ -1057,6 +1065,8 @@ EXERCISE_14_5 = program(
               "their mean.", name="ce sum"),
         Wrong(built(("shifted = z - z.data.max(axis=1, keepdims=True)", "shifted = z - z.data.mean() * 0")), "M51", "Scores of "
               "900 give inf or nan, because exp overflows. What can you subtract from each row first?", name="overflow"),
+        Wrong(built(("z.data.max(axis=1, keepdims=True)", "z.data.mean()")), "M51", MEAN_SHIFT, name="mean shift"),
+        Wrong(built(("z.data.max(axis=1, keepdims=True)", "z.data.std()")), "M51", MEAN_SHIFT, name="spread shift"),
         Wrong(built(("total(exp(shifted), 1)", "total(exp(shifted), 1).data + Tensor(0.0)")), "M13", "The value is right, but "
               "a part of the formula was computed from `.data`, so its gradient is lost.", name="ce data"),
         Wrong(built(("- shifted[rows, targets])", "+ shifted[rows, targets])")), "M30", "The score of the correct class has "
