@@ -42,7 +42,7 @@ from .wire import Failure
 __all__ = ["Server", "predict", "serve"]
 
 MAX_PRINTED = 400
-BRIEF = 0.08  # seconds that a changed function may take: a change may make a loop endless
+BRIEF = 0.05  # seconds that a changed function may take for a question: a change may make a loop endless
 ASYNC = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 PYTHONS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 predictions: dict[str, Any] = {}
@@ -72,7 +72,6 @@ class Server:
         self.cells = 0
         self.slips: Iterator[tuple[types.FunctionType, Slip]] | None = None
         self.varied: tuple[types.FunctionType, types.CodeType] | None = None
-        self.until = 0.0
 
     # --- requests ---
 
@@ -140,7 +139,7 @@ class Server:
             return None
         function, slip = found
         self.varied = function, function.__code__
-        function.__code__, self.until = slip.code, time.process_time() + BRIEF
+        function.__code__ = slip.code
         return [slip.kind, list(slip.lines), slip.piece]
 
     def functions_of(self, names: list[str]) -> list[types.FunctionType]:
@@ -196,8 +195,10 @@ class Server:
     def briefly(self, action: Any) -> Any:
         """An action in a changed function, which may never end by itself."""
 
+        until = time.process_time() + BRIEF
+
         def trace(frame: types.FrameType, event: str, what: Any) -> Any:
-            if time.process_time() > self.until:
+            if time.process_time() > until:
                 raise TimeoutError
             return trace if frame.f_globals is self.namespace or frame.f_code.co_filename == "<program>" else None
 

@@ -29,7 +29,6 @@ RESULTS, SETTINGS, LOCK = "results.jsonl", "run.json", "run.lock"
 # What a verdict depends on besides the lesson: judge, worker, reader. The engine counts where students use it.
 _JUDGE = (
     "exercise", "verdict", "raised", "likeness", "slips", "student", "wire", "worker", "misconceptions",
-    "exercise", "verdict", "raised", "likeness", "slips", "student", "wire", "worker", "misconceptions",
     "updating", "shrinking", "working", "plain", "shown", "comparing", "diagnosis", "searching", "explaining", "findings",
     "notebooks", "lesson_text",
 )  # fmt: skip
