@@ -426,5 +426,7 @@ def answered(exercise: Exercise, namespace: dict[str, Any], answer: Any) -> Card
     history.counts_now(exercise.name)
     verdict = examine(exercise, namespace)
     card = card_of(exercise, verdict, remember(exercise, verdict))
+    if not verdict.passed:
+        return card
     keep = f"To keep the answer in the notebook, write `{exercise.name} = {answer!r}` in its cell."
     return dataclasses.replace(card, paragraphs=(*card.paragraphs, keep))

@@ -592,6 +592,7 @@ def test_controls_do_what_the_code_does(own_folder, painted):
     assert "Choose one letter" in asking.asked("answer", {})["said"] and namespace == {}, "nothing was chosen"
     asking.asked("answer", {"answer": "a"})
     assert painted[-1].count('role="group"') == 1 and "not yet" in painted[-1] and "Hint for 5.3" in painted[-1]
+    assert "To keep" not in painted[-1], "a wrong answer is not worth it"
     asking.asked("hint", {})
     assert "hint 1 of" in painted[-1] and progress_store.load()["5.3"]["hints"] == 1
     asking.asked("answer", {"answer": "b"})
