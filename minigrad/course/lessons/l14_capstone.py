@@ -1029,9 +1029,6 @@ def likely_14_5(probe: Probe) -> dict[str, Any]:
     }  # fmt: skip
 
 
-MEAN_SHIFT = (
-    "A score far above the number that you subtract still makes exp overflow. Which number of a row leaves nothing above 0?"
-)
 NOT_RECORDED = (
     "The loss is a number without a history: it is computed from `.data`, or made by Tensor(...), so nothing is recorded. Use "
     "the operations of your engine, or `apply`."
@@ -1065,8 +1062,10 @@ EXERCISE_14_5 = program(
               "their mean.", name="ce sum"),
         Wrong(built(("shifted = z - z.data.max(axis=1, keepdims=True)", "shifted = z - z.data.mean() * 0")), "M51", "Scores of "
               "900 give inf or nan, because exp overflows. What can you subtract from each row first?", name="overflow"),
-        Wrong(built(("z.data.max(axis=1, keepdims=True)", "z.data.mean()")), "M51", MEAN_SHIFT, name="mean shift"),
-        Wrong(built(("z.data.max(axis=1, keepdims=True)", "z.data.std()")), "M51", MEAN_SHIFT, name="spread shift"),
+        Wrong(built(("z.data.max(axis=1, keepdims=True)", "z.data.mean()")), "M51", "A score far above the mean "
+              "still makes exp overflow. Which number of a row leaves nothing above 0?", name="mean shift"),
+        Wrong(built(("z.data.max(axis=1, keepdims=True)", "z.data.std()")), "M51", "Large scores may lie close "
+              "together: their spread is small then, and exp overflows. What do you subtract instead?", name="spread shift"),
         Wrong(built(("total(exp(shifted), 1)", "total(exp(shifted), 1).data + Tensor(0.0)")), "M13", "The value is right, but "
               "a part of the formula was computed from `.data`, so its gradient is lost.", name="ce data"),
         Wrong(built(("- shifted[rows, targets])", "+ shifted[rows, targets])")), "M30", "The score of the correct class has "
