@@ -165,6 +165,8 @@ def test_a_notebook_lives_the_next_day(walk: Walk) -> None:
     walk.notebook.locator(".mg").first.wait_for()
     assert views and walk.notebook.locator(".minigrad-live, .mg").count() == views
     assert walk.notebook.get_by_text("Error displaying widget").count() == 0
+    broken = "parts => parts.map(part => getComputedStyle(part, '::before').display)"
+    assert set(walk.notebook.locator(".jupyter-widgets-disconnected").evaluate_all(broken)) <= {"none"}, "no broken chain"
     form = walk.notebook.locator(".minigrad-live").first
     form.scroll_into_view_if_needed()
     form.get_by_text("To answer in a field, run this cell again").wait_for()
