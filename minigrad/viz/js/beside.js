@@ -57,7 +57,7 @@ export function makeCode(S, select, on) {
 		const first = light(st.f.phase === "look" ? null : now, "lit");
 		if (!first) return;
 		const top = first.offsetTop, size = el.clientHeight;
-		if (top < el.scrollTop + 4 || top + 24 > el.scrollTop + size) el.scrollTop = Math.max(0, top - size / 3);
+		if (top < el.scrollTop + 4 || top + 24 > el.scrollTop + size) el.scrollTop = Math.max(0, top - (size < 60 ? 8 : size / 3));
 	}
 	return { el, paint, mark: (i) => light(i, "chosen") };
 }

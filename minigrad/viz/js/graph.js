@@ -4,7 +4,7 @@ import { KEEP, bad, between, brief, cutText, fmt, h, reachable, s, single, sizes
 import { thumb } from "./numbers.js";
 
 const SMALLEST = 10 / 12;  // the smallest text of a drawing has 12 px: it is never shown below 10
-const TALLEST = { wide: 470, narrow: 400 };
+const TALLEST = { wide: 355, narrow: 360 };
 const LETTER = 7, BOLD = 8;  // pixels of a letter in the widest of the usual fonts
 
 /** options: select(id) when a box is chosen, mute(what) whether an answer is hidden, asks(id) whether it is a choice. */
@@ -170,8 +170,9 @@ export function makeGraph(S, options, on) {
 		const row = (label, v, y, empty, style) => {
 			const known = v != null, one = known ? single(v) : empty, list = known ? brief(v, Math.floor((w - 20) / LETTER)) : "", middle = tall ? y + 18 : y;
 			if (one !== undefined) {
-				if (known || empty.length < 3) put("label", 10, middle, label);
-				put((known ? "num " : "label ") + style, w - 10, middle, fmt(one), true);
+				const text = fmt(one), tight = (label.length + text.length + 1) * LETTER > w - 20;  // one below the other, or the number alone
+				if ((known || empty.length < 3) && (tall || !tight)) put("label", 10, tight ? y + 10 : middle, label);
+				put((known ? "num " : "label ") + style, w - 10, tight && tall ? y + 25 : middle, text, true);
 			} else if (list[0] === "[") {
 				put("label", 10, y + 10, label);
 				put("num " + style, 10, y + 24, list);

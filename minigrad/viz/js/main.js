@@ -99,6 +99,7 @@ function draw({ model, el, signal, strip }) {
 		box.dataset.phase = st.f.phase;
 		graph.paint(st);
 		panels.paint(st);
+		roomy();
 		card.paint(st);
 		stage.classList.toggle("ahead", st.k < 0);
 		code.paint(st);
@@ -121,10 +122,17 @@ function draw({ model, el, signal, strip }) {
 	}
 
 	// ---- the reading place keeps its height: the largest of the steps that could need most
+	const places = [[panels.words, 150], [panels.math, 430], [panels.ledger, 240], [panels.queue, 80]];
+	/** A step that needs more than those that were measured gets it: nothing is cut off below the largest height. */
+	function roomy() {
+		for (const [e, most] of places) {
+			const need = Math.min(e.scrollHeight, most);
+			if (e.style.height && need > e.clientHeight + 1) e.style.height = need + 1 + "px";
+		}
+	}
 	function settle() {
 		if (el.clientWidth < 40) return;
 		place();
-		const places = [[panels.words, 150], [panels.math, S.steps.some((move) => move.check) ? 430 : 290], [panels.ledger, 240], [panels.queue, 80]];
 		for (const [e] of places) e.style.height = "";
 		let most;
 		const measure = () => {
@@ -144,7 +152,7 @@ function draw({ model, el, signal, strip }) {
 			stage.classList.add("rows");
 			measure();
 		}
-		if (stage.classList.contains("rows")) places[2][1] = 124;
+		places[1][1] = S.steps.some((move) => move.check) || box.clientWidth < 620 ? 430 : 290;
 		most = most.map((size, i) => Math.min(size, places[i][1]));
 		if (!stage.classList.contains("rows")) most[1] = most[2] = Math.max(most[1], most[2]);  // side by side
 		places.forEach(([e], i) => { e.style.height = most[i] + 1 + "px"; });
@@ -172,8 +180,9 @@ function draw({ model, el, signal, strip }) {
 			if (f.phase === "look") { take("look", p, 1); return; }
 			const move = S.steps[f.k] || S.forward[f.i], ins = (move.parts || []).map(([, v]) => v);
 			const sizes = [...ins, ...["up", "raw", "local", "contrib", "after"].map((k) => move[k])].map((v) => rows(S.val(v)));
+			take("words" + f.phase + f.name + move.how, p, f.text.length);
 			take(f.phase + f.name + move.how, p, Math.max(...sizes) + (move.note || "").length / 100 + (move.check ? 9 + move.check.verdict.length / 100 : 0));
-			take("wide" + f.name, p, sizes.reduce((a, b) => a + b));
+			take("wide" + f.name + move.how, p, sizes.reduce((a, b) => a + b));
 			if (f.name === "collect") take("ledger", p, move.arrived?.[0] || 0);
 			if (p === frames.length - 1) take("last", p, 1);
 		});
