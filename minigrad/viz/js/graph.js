@@ -81,7 +81,7 @@ export function makeGraph(S, options, on) {
 		if (W < 40) return;  // not laid out yet
 		const { d, at } = best(W);
 		if (!byHand) zoom = at;
-		el.style.height = Math.min(Math.ceil(d.h * at) + 14, (W < 480 ? TALLEST.narrow : TALLEST.wide) + 40) + "px";
+		el.style.height = Math.min(Math.ceil(d.h * at) + 8, (W < 480 ? TALLEST.narrow : TALLEST.wide) + 40) + "px";
 		if (d !== drawing) {
 			drawing = d;
 			draw();

@@ -122,7 +122,7 @@ function draw({ model, el, signal, strip }) {
 	}
 
 	// ---- the reading place keeps its height: the largest of the steps that could need most
-	const places = [[panels.words, 150], [panels.math, 430], [panels.ledger, 240], [panels.queue, 80]];
+	const places = [[panels.words, 150], [panels.math, 430], [panels.ledger, 240], [panels.queue, 100]];
 	/** A step that needs more than those that were measured gets it: nothing is cut off below the largest height. */
 	function roomy() {
 		for (const [e, most] of places) {
