@@ -16,7 +16,7 @@ from typing import Any
 from ..record.recording import Recording
 from .data import as_json, dress
 from .engine import rules
-from .svg import describe, picture
+from .svg import brief, describe, picture
 
 HERE = Path(__file__).parent
 PLAYGROUND = ("places", "formula", "playground")  # what a page brings besides that has a field for formulas
@@ -119,10 +119,22 @@ def table(data: dict[str, Any]) -> str:
     for k, move in enumerate(data["steps"]):
         node = data["nodes"][move["node"]]["name"]
         to = data["nodes"][move["parent"]]["name"] if "parent" in move else ""
-        cells = (str(k), node, to, move.get("rule", move["kind"]), " ".join(move["text"]))
+        cells = (str(k), node, to, move.get("rule", move["kind"]), " ".join(move["text"]) + wrong(data, move))
         rows.append("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in cells) + "</tr>")
     head = "".join(f'<th scope="col">{t}</th>' for t in ("step", "from", "to", "rule", "in words"))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def wrong(data: dict[str, Any], move: dict[str, Any]) -> str:
+    """What is wrong with a contribution: which was expected, and which was found. Nothing where it agrees."""
+    check = move.get("check") or {"verdict": "agrees"}
+    if check["verdict"] == "agrees":
+        return ""
+    said = f" Yours differs here. {check['verdict']}"
+    if check["yours"] is None:
+        return said
+    expected, found = (brief(data["vals"][i], 60) for i in (move["contrib"], check["yours"]))
+    return f"{said} Expected {expected}, found {found}."
 
 
 def still_html(data: dict[str, Any]) -> str:

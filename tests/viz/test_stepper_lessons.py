@@ -1,4 +1,4 @@
-"""All steppers of all lessons in a real browser, at each of their steps: no text over another, none cut off, no long way to read."""
+"""All steppers of all lessons in a real browser, at each of their steps: none over another, none cut off."""
 
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,8 @@ SCREEN = """() => {
     range.dispatchEvent(new Event("input", { bubbles: true }));
     scrollTo(0, m.getBoundingClientRect().top + scrollY);
     const low = m.querySelector(".mg-tools").getBoundingClientRect(), lit = m.querySelector(".mg-code .lit");
-    const ends = [".mg-words", ".mg-math", ".mg-code"].map((q) => m.querySelector(q)).filter(Boolean).map((e) => e.getBoundingClientRect().bottom);
+    const ends = [".mg-words", ".mg-math", ".mg-code"].map((q) => m.querySelector(q)).filter(Boolean)
+        .map((e) => e.getBoundingClientRect().bottom);
     return { low: low.bottom, ends: Math.max(...ends) - low.top, sideways: document.documentElement.scrollWidth - innerWidth,
         graph: m.querySelector(".mg-graph").scrollWidth - m.querySelector(".mg-graph").clientWidth,
         lit: !lit || lit.getBoundingClientRect().bottom <= lit.closest(".mg-code").getBoundingClientRect().bottom + 2 };

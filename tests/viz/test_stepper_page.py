@@ -284,6 +284,22 @@ def test_a_wrong_rule_stops_the_walk_but_not_the_slider(show) -> None:
     assert page.locator(".mg-check figcaption b").all_inner_texts() == ["yours", "reference", "numeric"]
     page.evaluate(GO, len(frames("wrong_rule")) - 1)
     assert at(page) == len(frames("wrong_rule")) - 1
+    said = "Yours differs here. Yours is g \u00b7 w. The rule here is g \u00b7 x. Expected [1, -8, 36], found [0.5, 4, 24]."
+    press(page, "t")
+    assert said in text(page, "more") and said in pages.table(data("wrong_rule")), "the transcript says what the picture says"
+
+
+def test_a_line_is_as_thick_as_its_contribution_is_large_and_shows_its_sign(show) -> None:
+    page = show("scalar")
+    page.evaluate(GO, len(frames("scalar")) - 1)
+    lines = page.evaluate("""() => [...document.querySelectorAll(".mg-graph svg > g:not([data-node])")].map((g, i) => [
+        +document.querySelectorAll(".mg-graph .sent")[i].textContent,
+        parseFloat(getComputedStyle(g.querySelector(".wire")).strokeWidth),
+        g.classList.contains("minus"), getComputedStyle(g.querySelector(".wire")).strokeDasharray])""")
+    sizes = sorted((abs(sent), wide) for sent, wide, _, _ in lines)
+    assert len(sizes) > 2 and [w for _, w in sizes] == sorted(w for _, w in sizes) and sizes[0][1] < sizes[-1][1]
+    assert {minus for sent, _, minus, _ in lines if sent < 0} == {True} and not any(m for s, _, m, _ in lines if s > 0)
+    assert len({dash for *_, dash in lines}) == 2, "not by colour alone"
 
 
 # ---------------------------------------------------------------- a reading place that stays, a graph that fits

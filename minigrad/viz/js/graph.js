@@ -71,7 +71,7 @@ export function makeGraph(S, options, on) {
 	/** How well a drawing fits a width: what would have to be scrolled costs most, then rows, height and small text. */
 	function fitting(d, W) {
 		const H = W < 480 ? TALLEST.narrow : TALLEST.wide, at = between(SMALLEST, Math.min(W / d.w, H / d.h), 1);
-		const cost = Math.max(0, d.w * at - W) * 8 + Math.max(0, d.h * at - H) * 2 + d.h * at * 0.5 + (1 - at) * 150 + d.rows * 60;
+		const cost = Math.max(0, d.w * at - W) * 20 + Math.max(0, d.h * at - H) * 2 + d.h * at * 0.5 + (1 - at) * 150 + d.rows * 60;
 		return { d, at, cost, height: Math.min(d.h * at, H) };
 	}
 	const best = (W) => views[view].drawings.map((d) => fitting(d, W)).reduce((a, b) => (b.cost < a.cost ? b : a));
@@ -81,7 +81,7 @@ export function makeGraph(S, options, on) {
 		if (W < 40) return;  // not laid out yet
 		const { d, at } = best(W);
 		if (!byHand) zoom = at;
-		el.style.height = Math.min(Math.ceil(d.h * at) + 8, (W < 480 ? TALLEST.narrow : TALLEST.wide) + 40) + "px";
+		el.style.height = Math.min(Math.ceil(d.h * at) + 8, (W < 480 ? TALLEST.narrow : TALLEST.wide) + 60) + "px";
 		if (d !== drawing) {
 			drawing = d;
 			draw();
@@ -142,14 +142,16 @@ export function makeGraph(S, options, on) {
 			const what = line.cut ? "cutline" : line.plain ? "plainline" : flowing ? "flowing" : spent ? "spent" : "";
 			const j = mine[0], hidden = line.plain || group || j === undefined || options.mute("local") && !spent || !S.isMade(st, edges[j][1]);
 			const local = hidden ? "" : S.localText(j), sent = spent && !line.plain ? S.sentText(mine.findLast((q) => st.spent.has(q))) : "";
+			const [weight, negative] = sent ? S.weightOf(mine.findLast((q) => st.spent.has(q))) : [0, false];
 			const key = what + "|" + local + "|" + sent;
 			if (key === line.was) continue;
 			line.was = key;
-			line.g.setAttribute("class", what);
+			line.g.setAttribute("class", what + (negative ? " minus" : ""));
+			line.g.style.setProperty("--thick", (1.5 + 3.5 * weight).toFixed(1));
 			line.local.textContent = local;
 			line.local.setAttribute("class", "local " + what);
 			line.sent.textContent = sent;
-			line.sent.setAttribute("class", "sent " + what);
+			line.sent.setAttribute("class", "sent " + what + (negative ? " minus" : ""));
 		}
 	}
 	/** Scrolls what the position is about into view: apart from painting, for it has to wait for the layout. */

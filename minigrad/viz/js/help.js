@@ -1,6 +1,6 @@
 // The legend of signs, the keys, and the transcript.
 
-import { count, h, scalar } from "./tools.js";
+import { brief, count, h, scalar } from "./tools.js";
 
 export function legend(S) {
 	const { nodes, data } = S, fan = S.expected.some((n) => n > 1), rows = [];
@@ -11,7 +11,7 @@ export function legend(S) {
 	const edge = S.edges.findIndex((_, j) => S.moveOf[j] != null && S.sentText(j));
 	if (edge >= 0) {
 		row("local", S.localText(edge), `local derivative: how much ${S.name(S.edges[edge][1])} changes when ${S.name(S.edges[edge][0])} changes`);
-		row("sent", S.sentText(edge), "contribution: upstream gradient g × local derivative, sent back along the edge");
+		row("sent", S.sentText(edge), "contribution: upstream gradient g × local derivative, sent back along the edge; a thicker line is a larger one, blue is negative");
 	}
 	if (nodes.some((n) => !n.rg && !n.cut)) row("plain", "data", "plain data: it needs no gradient");
 	if (nodes.some((n) => n.cut)) row("cut", "✂", "the graph was cut here: nothing is sent further");
@@ -26,11 +26,18 @@ export function help(S) {
 	return [h("h4", "Signs"), legend(S), h("table", h("caption", "Keys"), h("tbody", keys.map(row)))];
 }
 
+/** What is wrong with a contribution: which was expected, and which was found. */
+function wrong(S, { check, contrib }) {
+	if (!check || check.verdict === "agrees") return "";
+	const said = check.yours != null ? ` Expected ${brief(S.val(contrib), 60)}, found ${brief(S.val(check.yours), 60)}.` : "";
+	return ` Yours differs here. ${check.verdict}${said}`;
+}
+
 export function transcript(S, heading) {
 	const { steps, name } = S, head = ["step", "from", "to", "rule", "in words"];
 	const ahead = S.forward.map((move) => ["forward", name(move.node), "", move.line, move.text]);
 	const back = steps.map((x, k) => [k, name(x.node), x.parent != null ? name(x.parent) : x.kind === "leaf" ? name(x.node) + ".grad" : "",
-		x.rule || x.kind, x.text.join(" ")]);
+		x.rule || x.kind, x.text.join(" ") + wrong(S, x)]);
 	return h("table", h("caption", heading + ", all steps"), h("thead", h("tr", head.map((t) => h("th", { scope: "col" }, t)))),
 		h("tbody", [...ahead, ...back].map((r) => h("tr", r.map((t) => h("td", String(t)))))));
 }

@@ -129,6 +129,7 @@ function draw({ model, el, signal, strip }) {
 			const need = Math.min(e.scrollHeight, most);
 			if (e.style.height && need > e.clientHeight + 1) e.style.height = need + 1 + "px";
 		}
+		if (!stage.classList.contains("rows")) panels.ledger.style.height = panels.math.style.height;
 	}
 	function settle() {
 		if (el.clientWidth < 40) return;

@@ -36,7 +36,7 @@ export function heat(v, o = {}) {
 	const digits = R <= 6 && C <= 6;
 	const widest = digits ? Math.max(...v.d.map((x) => fmt(x).length), 2) : 0;
 	const w = digits ? Math.max(26, widest * 6.7 + 6) : Math.max(7, Math.min(18, 150 / C));
-	const hgt = digits ? 21 : Math.max(6, Math.min(18, 96 / R));
+	const hgt = digits ? 21 : Math.max(5, Math.min(18, 80 / R));
 	const pad = 2, top = topOf(v);
 	/** Where a row begins: the tables of a batch stand a little apart. */
 	const line = (r) => pad + r * hgt + (flip || v.s.length < 3 ? 0 : 4 * Math.floor(r / v.s.at(-2)));

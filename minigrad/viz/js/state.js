@@ -87,8 +87,16 @@ export function makeState(data) {
 		return v == null ? "" : single(v) !== undefined ? fmt(single(v)) : `|${fmt(v.norm)}|`;
 	}
 
+	/** How large a contribution is, from 0 to 1 of the largest of the pass, and whether it is one negative number. */
+	const sizeOf = (v) => Math.abs(single(v) ?? v?.norm ?? 0) || 0;
+	const largest = Math.max(1e-300, ...steps.map((x) => sizeOf(val(x.contrib))).filter(Number.isFinite));
+	function weightOf(j) {
+		const v = val(steps[moveOf[j]]?.contrib);
+		return v == null ? [0, false] : [Math.min(1, Math.sqrt(sizeOf(v) / largest)), single(v) < 0];
+	}
+
 	return {
-		data, nodes, edges, steps, root, frames, forward, startOf, incoming, moveOf, byNode, arrivals, expected, firstBad, frozen,
+		weightOf, data, nodes, edges, steps, root, frames, forward, startOf, incoming, moveOf, byNode, arrivals, expected, firstBad, frozen,
 		val, name, reached, stateAt, status, isMade, localText, sentText,
 	};
 }
