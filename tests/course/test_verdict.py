@@ -515,7 +515,7 @@ def test_an_error_asked_for_may_be_put_in_any_words():
         return answer
 
     for words in ((RuntimeError, "this wants a scalar", "shape!"), (NoScalar, "no scalar here", "which shape is that?")):
-        assert judge(start, Local({"start": only_the_empty_shape(*words)})).mistake == "empty_shape_only"
+        assert judge(start, Local({"start": only_the_empty_shape(*words)})).mistake == "empty shape only"
 
 
 def test_a_smaller_question_is_still_a_question():
