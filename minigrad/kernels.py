@@ -382,12 +382,14 @@ def put_along(g: Array, index: Array, shape: Shape, dim: int) -> Array:
 
 @of_rows
 def scatter(x: Array, index: Array, source: Any, dim: int) -> Array:
-    return written(np.array(x, order="C"), along(index, dim), source)
+    out = np.array(x, order="C")
+    return written(out, along(index, dim), source) if index.size else out
 
 
 @of_rows
 def scatter_add(x: Array, index: Array, source: Array, dim: int) -> Array:
-    return added(np.array(x, order="C"), along(index, dim), source)
+    out = np.array(x, order="C")
+    return added(out, along(index, dim), source) if index.size else out
 
 
 @of_rows

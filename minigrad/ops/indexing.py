@@ -22,7 +22,7 @@ from minigrad.ops.creation import converted
 from minigrad.ops.elementwise import places_of
 from minigrad.ops.shapes import expand, expand_shape
 from minigrad.tensor import Tensor, wrap
-from minigrad.views import in_place, overlaps, overwrite
+from minigrad.views import check_writable, in_place, overlaps, overwrite
 
 Shape = tuple[int, ...]
 
@@ -64,6 +64,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         overwrite(view, table.copied, converted(source, self.dtype))
         return
     y, dims = _joined(picks, view._data.shape)
+    check_writable(view)
     if source.numel() == 1:
         source = converted(source, self.dtype)
     elif source._data is view._data or overlaps(view._data, source._data):

@@ -225,10 +225,11 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
             a = a.sum(i, True)
     rows = [d for d in range(a.ndim) if d not in left]
     columns = [d for d in range(b.ndim) if d not in right]
+    high, wide = [a.shape[d] for d in rows], [b.shape[d] for d in columns]
     shared = math.prod(a.shape[d] for d in left)
-    x = a.permute(*rows, *left).reshape(-1, shared)
-    y = b.permute(*right, *columns).reshape(shared, -1)
-    return mm(x, y).reshape([a.shape[d] for d in rows] + [b.shape[d] for d in columns])
+    x = a.permute(*rows, *left).reshape(math.prod(high), shared)
+    y = b.permute(*right, *columns).reshape(shared, math.prod(wide))
+    return mm(x, y).reshape(high + wide)
 
 
 # ------------------------------------------------------------------- einsum

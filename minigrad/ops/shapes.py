@@ -529,7 +529,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     where = check_dim(dim, input.ndim)
     check(input.ndim, "chunk expects at least a 1-dimensional tensor")
     at_least(1, chunks, "chunk expects `chunks` to be greater than 0, got: {}")
-    return split(input, -(-input._data.shape[where] // chunks), where)
+    size = input._data.shape[where]
+    return split(input, -(-size // chunks) if size else [0] * chunks, where)
 
 
 @public

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import random
 from collections.abc import Callable, Iterable
 
@@ -14,6 +15,7 @@ from tests.cards import golden
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="no fork here")
 FEW = 2  # cards of each lesson in every run
+SOME = 2_000 if os.environ.get("MINIGRAD_CARDS") == "all" else 20  # cards of each lesson among the slow tests
 
 
 def differences(kept: dict[str, str], made: Iterable[tuple[str, Callable[[], str]]]) -> list[str]:
@@ -34,10 +36,11 @@ def test_a_few_cards(number: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", lessons.numbers())
-def test_every_card(number: int) -> None:
+def test_many_cards(number: int) -> None:
+    """A sample; MINIGRAD_CARDS=all makes every card."""
     kept, made = golden.stored(number), {**golden.declared(number), **golden.blind(number)}
     gone = [name for name in kept if name not in made]
-    changed = differences(kept, made.items())
+    changed = differences(kept, random.Random(number + 100).sample([*made.items()], min(SOME, len(made))))
     assert not changed, "\n\n".join(changed)
     assert not gone, f"no answer has this name any more: {gone}"
 
