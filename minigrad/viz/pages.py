@@ -20,10 +20,7 @@ from .svg import brief, describe, picture
 
 HERE = Path(__file__).parent
 PLAYGROUND = ("places", "formula", "playground")  # what a page brings besides that has a field for formulas
-MODULES = (
-    "tools", "engine", "local", "numbers", "state", "graph", "help", "panels", "beside", "predict", "transport", "inputs",
-    "main",
-)  # fmt: skip
+MODULES = "tools engine local numbers state graph help panels beside predict transport inputs main".split()  # noqa: SIM905
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -64,16 +61,16 @@ def script() -> str:
 
     What js/rules.js would hold is made here from the derivative table.
     """
-    return f"const RULES = {as_json(rules())};\n{joined(MODULES)}\nexport default {{ render }};\n"
+    return f"const RULES = {as_json(rules())};\n{joined(*MODULES)}\nexport default {{ render }};\n"
 
 
 @cache
 def playground() -> str:
     """The JavaScript of a page with a field for formulas: it stands in one scope with the stepper's."""
-    return joined(PLAYGROUND)
+    return joined(*PLAYGROUND)
 
 
-def joined(names: tuple[str, ...]) -> str:
+def joined(*names: str) -> str:
     parts = []
     for name in names:
         text = COMMENT.sub("", (HERE / "js" / f"{name}.js").read_text(encoding="utf-8"))
