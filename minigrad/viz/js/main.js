@@ -184,6 +184,7 @@ function draw({ model, el, signal, strip }) {
 			take("words" + f.phase + f.name + move.how, p, f.text.length);
 			take(f.phase + f.name + move.how, p, Math.max(...sizes) + (move.note || "").length / 100 + (move.check ? 9 + move.check.verdict.length / 100 : 0));
 			take("wide" + f.name + move.how, p, sizes.reduce((a, b) => a + b));
+			if (f.name === "product" && S.steps.length < 40) take("each" + f.k, p, 1);  // its lines may wrap
 			if (f.name === "collect") take("ledger", p, move.arrived?.[0] || 0);
 			if (p === frames.length - 1) take("last", p, 1);
 		});
