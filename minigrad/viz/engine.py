@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from ..record.formula import formula, parsed, shown, without_g
 from ..record.numbers import Array
 from ..record.recording import Recording
@@ -80,8 +82,9 @@ def live_of(recording: Recording, data: dict[str, Any]) -> dict[str, Any] | None
             make[step.node] = [row.name, *(inputs.get(slot, written[step.node]) for slot in range(len(own)))]
     inputs_only = [p for p in places if make[p.id] is None]
     kinds = {p.value.dtype.str[1:] for p in inputs_only if p.value is not None}
-    missing = any(p.value is None or p.old_grad is not None or "cut" in data["nodes"][p.id] for p in inputs_only)
+    missing = any(p.old_grad is not None or not finite(p.value) or "cut" in data["nodes"][p.id] for p in inputs_only)
     whole = all(part != [] for row in make if row for part in row)
+    missing = missing or not finite(recording.seed)
     if missing or not whole or not kinds <= {"f4", "f8"} or len(kinds) != 1 or decides(recording):
         return None
     exact = {str(p.id): exactly(p.value) for p in inputs_only if p.value is not None}
@@ -89,6 +92,11 @@ def live_of(recording: Recording, data: dict[str, Any]) -> dict[str, Any] | None
         "make": make, "exact": exact, "single": kinds == {"f4"},
         "seed": exactly(recording.seed) if recording.seed_given else None,
     }  # fmt: skip
+
+
+def finite(array: Array | None) -> bool:
+    """Whether all numbers are known, and JSON has them."""
+    return array is not None and bool(np.isfinite(array).all())
 
 
 def exactly(array: Array) -> dict[str, Any]:

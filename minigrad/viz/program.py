@@ -66,13 +66,13 @@ class Program:
         return judge(recording, self.rules or {})
 
     def editable(self) -> dict[str, Any]:
-        """The inputs that can be changed: a number, or the shape and the numbers of a small tensor."""
+        """The inputs that can be changed: a number, or the shape and the numbers of a small tensor; JSON has no inf or nan."""
         found: dict[str, Any] = {}
         for name, value in self.inputs.items():
             data = value.data if foreign.is_foreign(value) else value._data if is_leaf(value) else None
-            if data is not None and np.asarray(data).dtype.kind == "f" and 0 < np.size(data) <= EDITABLE:
-                flat = [float(x) for x in np.ravel(data)]
-                found[name] = {"s": list(np.shape(data)), "d": flat}
+            array = np.asarray(data)
+            if array.dtype.kind == "f" and 0 < array.size <= EDITABLE and np.isfinite(array).all():
+                found[name] = {"s": list(array.shape), "d": [float(x) for x in array.flat]}
         return found
 
     def change(self, name: str, index: int, value: float) -> None:

