@@ -268,6 +268,14 @@ def test_what_cannot_be_read_is_told_with_its_place(engine) -> None:
         assert answer[2] == row and at in (None, answer[3]), (text[:60], answer)
 
 
+def test_names_that_come_again_are_told_apart(engine) -> None:
+    """A name that is given again, and long formulas that begin alike."""
+    texts = ["x = 2\nx = x * 3\ny = x * x", "x = 1\nx * x * x * x * x + (-x) ** 2 - (-x ** 2) + 7 * x"]
+    again, long = engine("(js, texts) => texts.map((t) => js.parse(t).forward.map((move) => move.line))", texts)
+    assert again == ["x (2) = x * 3 = 2 \u00b7 3 = 6", "y = x * x = 6 \u00b7 6 = 36"]
+    assert long[-1].endswith(" = 3 + 7 = 10") and len({line.split(" = ")[0] for line in long}) == len(long)
+
+
 def test_nothing_that_is_typed_can_be_run() -> None:
     for source in (pages.script(), pages.playground()):
         assert "eval(" not in source and "Function(" not in source

@@ -61,7 +61,7 @@ function place(i, s, own) {
 }
 
 /** One operation on arrays. `round` is Math.fround where the numbers are float32. */
-export function apply(op, args, round) {
+function apply(op, args, round) {
 	const [a, b] = args, total = (d) => d.reduce((sum, x) => round(sum + x), 0);
 	if (op === "sum_all") return one(total(a.d));
 	if (op === "mean_all") return one(round(total(a.d) / a.d.length));
@@ -170,8 +170,11 @@ function sentences({ how, rule, saved, axes, arrived }, from, to, { g, raw, sum,
 	};
 }
 const tuple = (s) => (s.length === 1 ? `(${s},)` : `(${s.join(", ")})`);
-/** A name as part of a formula: an expression in brackets. */
-export const term = (label) => (/ |^-/.test(label) && !/\([^()]*\)$/.test(label) ? `(${label})` : label);
+/** A name as part of a formula: an expression in brackets, and `x (2)` as x₂. */
+export function term(label) {
+	const [, name, count] = /^(.*?)(?: \((\d+)\))?$/s.exec(label), low = count ? [...count].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("") : "";
+	return (/ |^-/.test(name) && !/\([^()]*\)$/.test(name) ? `(${name})` : name) + low;
+}
 
 /** The question that a prediction asks about a contribution of one number. */
 function questionOf({ beats, rule }, { raw, local, sub }, to, g) {

@@ -117,9 +117,8 @@ export function parse(text) {
 	let last = null;
 	const add = (n, how, value) => {
 		if (nodes.length >= NODES) throw new Mistake(`A picture of more than ${NODES} boxes is not drawn here.`, n.row, n.at);
-		const same = nodes.filter((other) => other.base === n.name).length;
 		const blank = { op: "", symbol: "", leaf: false, rg: false, named: false, expr: "", line: "", src: "", spot: "", old: null };
-		nodes.push({ ...blank, ...n, base: n.name, name: cutText(n.name, NAME) + (same ? ` (${same + 1})` : "") });
+		nodes.push({ ...blank, ...n });
 		make.push(how);
 		if (value) exact[nodes.length - 1] = value;
 		return { node: nodes.length - 1 };
@@ -134,7 +133,7 @@ export function parse(text) {
 			last = build(tree);
 			if (last.node === undefined) wrong("Here is nothing to differentiate: no input stands in this line.", tree);
 			const n = nodes[last.node];
-			if (head && make[last.node] && n.span?.join() === span(tree).join() && !n.named) Object.assign(n, { name: head[1], base: head[1], named: true });
+			if (head && make[last.node] && n.span?.join() === span(tree).join() && !n.named) Object.assign(n, { name: head[1], named: true });
 		}
 		if (head) names.set(head[1], last);
 
@@ -174,9 +173,8 @@ export function parse(text) {
 		function made(rowName, operands, parts, t, symbol) {
 			const shapes = operands.map((o) => (o.node === undefined ? [] : nodes[o.node].shape)), [s, u] = shapes;
 			const whole = t.text || written(t), shape = rowName === "mm" ? [s[0], u[1]] : /_all|dot/.test(rowName) ? [] : stretch(shapes, t);
-			const label = (o) => (o.node === undefined ? [number(o.value), null, o.value] : [nodes[o.node].name, 0]);
 			const n = { name: whole, symbol, shape, rg: operands.some((o) => nodes[o.node]?.rg), expr: whole, span: span(t), op: rowName, row, at: t.from };
-			return add({ ...n, parts: parts.map(label) }, [rowName, ...operands.map((o) => o.node ?? [o.value])]);
+			return add({ ...n, parts }, [rowName, ...operands.map((o) => o.node ?? [o.value])]);
 		}
 		function stretch(shapes, t) {
 			const all = [];
@@ -197,7 +195,13 @@ function graph(all, everyMake, everyExact, end, kept) {
 	const used = new Set([end]);
 	for (const i of used) for (const o of everyMake[i]?.slice(1) || []) if (!Array.isArray(o)) used.add(o);
 	const order = [...used].sort((a, b) => a - b), at = new Map(order.map((i, k) => [i, k])), root = at.get(end);
-	const nodes = order.map((i, k) => ({ ...all[i], id: k })), name = (i) => nodes[i].name, needs = (i) => nodes[i].rg;
+	const count = new Map(), nodes = order.map((i, k) => ({ ...all[i], id: k, variable: all[i].name })), name = (i) => nodes[i].name, needs = (i) => nodes[i].rg;
+	for (const n of nodes) {  // what a variable stood for before, and formulas that begin alike, get a number
+		const short = cutText(n.name, NAME), times = (count.get(short) || 0) + 1;
+		count.set(short, times);
+		n.name = times > 1 ? `${short} (${times})` : short;
+		n.parts = n.parts?.map((o) => (o.node === undefined ? [number(o.value), null, o.value] : [name(at.get(o.node)), 0]));
+	}
 	const make = order.map((i) => everyMake[i]?.map((o) => at.get(o) ?? o) ?? null);
 	const exact = Object.fromEntries(order.flatMap((i, k) => (everyExact[i] ? [[k, everyExact[i]]] : [])));
 	const edges = make.flatMap((how, k) => (how || []).slice(1).flatMap((o, slot) => (Array.isArray(o) ? [] : [[o, k, slot]])));

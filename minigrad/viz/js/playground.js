@@ -58,7 +58,7 @@ export function startPlayground(root, texts) {
 	/** A slider changed an input: the text follows. */
 	function rewrite({ nodes, live }) {
 		const lines = field.value.split(/\n|;/);
-		for (const n of nodes) if (n.leaf) lines[n.row] = `${n.name} = ${list(live.exact[n.id])}`;
+		for (const n of nodes) if (n.leaf) lines[n.row] = `${n.variable} = ${list(live.exact[n.id])}`;
 		field.value = lines.join("\n");
 	}
 	function put(text) {
