@@ -156,16 +156,15 @@ def _hardest(statuses: dict[str, Counter[str]]) -> dict[str, Any] | None:
 
 def _met_most(seen: Seen) -> dict[str, Any] | None:
     """The most frequent misconception, with what the catalogue says and the lesson that treats it."""
-    met = {b: len({name for name, _ in who}) for b, who in seen.beliefs.items() if b in misconceptions.CATALOGUE}
-    if not met:
+    id = min(seen.met.keys() & misconceptions.CATALOGUE.keys(), key=lambda b: (-seen.met[b], b), default=None)
+    if id is None:
         return None
-    id = min(met, key=lambda belief: (-met[belief], belief))
-    about, tried = misconceptions.CATALOGUE[id], max(seen.students, met[id])
+    about, met, tried = misconceptions.CATALOGUE[id], seen.met[id], max(seen.students, seen.met[id])
     home = next((lesson for lesson in known.all_lessons() if id in lesson.misconceptions), None)
     where = f"Lesson {home.number:02d}, {home.title}, treats it: minigrad lab {home.number:02d}" if home else ""
-    return {"title": _belief(id), "says": f"{met[id]} of {tried} students met it.", "belief": about.belief, "code": about.code,
+    return {"title": _belief(id), "says": f"{met} of {tried} students met it.", "belief": about.belief, "code": about.code,
             "shows": about.shows, "ask": about.feedback, "where": where,
-            "parts": [(met[id], "met it", "bad"), (tried - met[id], "did not", "all")]}  # fmt: skip
+            "parts": [(met, "met it", "bad"), (tried - met, "did not", "all")]}  # fmt: skip
 
 
 def _term(everybody: Class, seen: Seen) -> dict[str, Any] | None:
@@ -181,8 +180,8 @@ def _term(everybody: Class, seen: Seen) -> dict[str, Any] | None:
             of_it = [tally for exercise, tally in seen.statuses.items() if exercise_order(exercise)[0] == number]
             points, out_of = sum(tally["passed"] for tally in of_it), sum(tally.total() for tally in of_it)
         bars.append((f"{number:02d}", 100 * handed_in / len(everybody), 100 * (points or 0) / (out_of or 1)))
-    met = {belief: Counter(number for _, number in who) for belief, who in seen.beliefs.items()}
-    staying = sorted((b for b in met if len(met[b]) > 1), key=lambda b: (-met[b].total(), b))[:15]
+    met = {belief: counts for belief, counts in seen.beliefs.items() if len(counts) > 1}
+    staying = sorted(met, key=lambda b: (-met[b].total(), b))[:15]
     return {"bars": bars, "heads": [("n", f"{n:02d}") for n in numbers],
             "staying": [(_belief(b), [met[b][n] for n in numbers]) for b in staying],
             "most": max((max(met[b].values()) for b in staying), default=1)}  # fmt: skip

@@ -65,12 +65,13 @@ class Row:
 
 @dataclass
 class Seen:
-    """How many students handed in anything; by exercise how often each status came; who met each belief in which lesson; how
-    often each mistake (exercise, belief, name) was made, and a dozen of those who made it."""
+    """How many students handed in anything; by exercise how often each status came; how many met each belief, at all and by
+    lesson; how often each mistake (exercise, belief, name) was made, and a dozen of those who made it."""
 
     students: int
     statuses: dict[str, Counter[str]] = field(default_factory=dict)
-    beliefs: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
+    met: Counter[str] = field(default_factory=Counter)
+    beliefs: dict[str, Counter[int]] = field(default_factory=dict)
     mistakes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     who: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
 
@@ -217,11 +218,13 @@ class Class:
         """The verdicts of the whole class, counted in one go."""
         found = Seen(self.one("count(DISTINCT student)")[0])
         for row in self:
-            for number, result in row.results.items():
+            met = {(v[2], number) for number, result in row.results.items() for v in result.verdicts if v[2]}
+            found.met.update({belief for belief, _ in met})
+            for belief, number in met:
+                found.beliefs.setdefault(belief, Counter())[number] += 1
+            for result in row.results.values():
                 for exercise, status, belief, mistake in result.verdicts:
                     found.statuses.setdefault(exercise, Counter())[status] += 1
-                    if belief:
-                        found.beliefs.setdefault(belief, set()).add((row.student, number))
                     if belief or mistake:
                         found.mistakes[exercise, belief, mistake] += 1
                         names = found.who.setdefault((exercise, belief, mistake), [])
