@@ -463,8 +463,9 @@ def test_every_focusable_element_keeps_the_notebooks_commands_away(show) -> None
     page.locator("[data-id=help]").click()
     page.locator("[data-node]").first.click()
     page.locator("[data-id=next]").focus()
-    while asked(page) is None:
-        press(page, "ArrowRight")
+    for _ in range(len(frames("fan_out"))):
+        press(page, *["ArrowRight"] * (asked(page) is None))
+    assert asked(page), "a question takes the place of a card that is open"
     bare = page.evaluate(f"""() => [...document.querySelectorAll(".mg :is({FOCUSABLE})")]
         .filter((e) => !e.hasAttribute("data-lm-suppress-shortcuts")).map((e) => e.outerHTML.slice(0, 90))""")
     assert bare == []

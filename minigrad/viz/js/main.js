@@ -58,7 +58,12 @@ function draw({ model, el, signal, strip }) {
 	// ---- the parts
 	const say = (text) => { voice.textContent = said = text; };
 	const live = () => answers(model, el);
-	const predict = makePredict(S, { model, say, go: (p) => bar.go(p), pause: () => bar.pause(), paint: () => show(bar.at), back: () => bar.knob.next.focus({ preventScroll: true }) }, on);
+	/** A question takes the place of a card that is open. */
+	function pause() {
+		bar.pause();
+		if (card.who != null) select(null);
+	}
+	const predict = makePredict(S, { model, say, pause, go: (p) => bar.go(p), paint: () => show(bar.at), back: () => bar.knob.next.focus({ preventScroll: true }) }, on);
 	const mute = (what) => predict.mute(what);
 	const graph = makeGraph(S, { mute, asks: predict.asks, select: (i) => { if (!predict.click(i)) select(i); } }, on);
 	const code = makeCode(S, (i) => select(i), on);
