@@ -1,6 +1,7 @@
 """Keys and focus of the stepper: every place to press, every key, on a page, in a saved notebook's frame, in notebooks."""
 
 import inspect
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -163,9 +164,9 @@ def test_what_is_open_survives_painting(stepper: Any) -> None:
     assert stepper.evaluate(STEP) == 1
 
 
-MODEL = """async ([source, data, inputs]) => {
+MODEL = """async ([source, text, inputs]) => {
     const js = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
-    const values = { data, inputs, live: true, step: 0 };
+    const values = { data: JSON.parse(text), inputs, live: true, step: 0 };
     window.sent = [];
     const model = { get: (k) => values[k], set(k, v) { values[k] = v; }, save_changes() {},
         on(what, fn) { (window.heard ??= {})[what] = fn; },
@@ -179,7 +180,7 @@ def inputs(page: Any) -> Any:
     """The stepper with its inputs, and a stand-in for the kernel, which notes what it is sent."""
     page.set_content(f"<!doctype html><meta charset=utf-8><style>{pages.style()}</style>")
     given = {"x": {"s": [], "d": [2.0]}, "far": {"s": [], "d": [1e30]}, "v": {"s": [3], "d": [1.0, 5.0, -0.5]}}
-    page.evaluate(MODEL, [pages.script(), made(), given])
+    page.evaluate(MODEL, [pages.script(), json.dumps(made()), given])
     return page
 
 
