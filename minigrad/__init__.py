@@ -116,8 +116,8 @@ class _Package(_ModuleType):
     def record(self) -> _Any:
         return _importlib.import_module("minigrad.record").record
 
+    # importing minigrad.record sets this name: the setter ignores it, so that `record` stays the function
     @record.setter
-    # an import would bind the package to its name
     def record(self, package: object) -> None:
         pass
 

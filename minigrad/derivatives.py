@@ -149,7 +149,7 @@ masked_fill, masked_fill_tensor = several(
     None,
 )
 
-# A gradient, x, that small changes of the input, y, do not change: its derivative is zero, but there is one.
+# A gradient, x, that small changes of the input, y, do not change: y gets a gradient of zeros, not None.
 locally_constant = operation("LocallyConstant", lambda x, y: x, lambda g: g, lambda g: zeros(g))
 
 # Drawn numbers do not change with the parameters of their distribution.
@@ -205,8 +205,8 @@ vector_norm = operation(
 )
 order_norm = operation(
     "LinalgVectorNorm", kernels.order_norm,
-    lambda g, x, out, order, dims, keepdim: None if order == 0 else unreduce(g, x.shape, dims, keepdim) * where(
-        x == 0, 0.0, sign(x) * direction(abs(x), unreduce(out, x.shape, dims, keepdim)) ** (order - 1)),
+    lambda g, x, out, order, dims, keepdim: None if order == 0 else unreduce(g, x.shape, dims, keepdim) * sign(x) * where(
+        x == 0, 1.0, direction(abs(x), unreduce(out, x.shape, dims, keepdim))) ** (order - 1),
 )
 logsumexp = operation(
     "Logsumexp", kernels.logsumexp,

@@ -225,7 +225,7 @@ def first_tensor(function: Callable[..., Any], tensor: type, call: Call) -> Call
 def other_names(
     function: Callable[..., Any], tensor: type, call: Call, error: Exception
 ) -> Call:
-    """The call in minigrad's words: numpy's names as PyTorch's, without arguments that ask for nothing else than usual.
+    """The call in minigrad's words: numpy's names as PyTorch's, without arguments whose values change nothing.
 
     Raises the error itself, or a clearer one, where that is not what was wrong.
     """
@@ -282,7 +282,7 @@ load_state_dict: assign=False
 
 
 def usual(function: str) -> dict[str, list[str]]:
-    """The arguments that only PyTorch's function has, each with the values that ask for nothing else than usual."""
+    """The arguments that only PyTorch's function has, each with the values that change nothing."""
     rows = (row.partition(": ") for row in USUAL.splitlines())
     named = (rest.split() for names, _, rest in rows if function in names.split(" "))
     words = (word.partition("=") for row in named for word in row)

@@ -21,7 +21,7 @@ import warnings
 import weakref
 from _thread import _local, get_ident
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import ContextDecorator, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache, wraps
 from heapq import heappop, heappush
 from itertools import count
@@ -238,7 +238,7 @@ def is_inference_mode_enabled() -> bool:
     return state.inference
 
 
-class GradMode(ContextDecorator):
+class GradMode:
     """A grad mode as a context manager and as a decorator, with or without brackets, nested, exception-safe."""
 
     mode = True
@@ -253,7 +253,13 @@ class GradMode(ContextDecorator):
 
     def __call__(self, function: F) -> F:
         if not inspect.isgeneratorfunction(function):
-            return super().__call__(function)
+
+            @wraps(function)
+            def called(*args: Any, **keywords: Any) -> Any:
+                with self._recreate_cm():
+                    return function(*args, **keywords)
+
+            return called  # type: ignore[return-value]
 
         @wraps(function)
         def steps(*args: Any, **keywords: Any) -> Generator[Any, Any, Any]:
@@ -721,7 +727,7 @@ def leaves_due(nodes: set[Node]) -> dict[Node, float]:
     for node in nodes:
         for i, parent in enumerate(node.parents):
             if parent is not None and not parent.parents:
-                due[parent] = max(due.get(parent, -math.inf), -node.seq + (i + 1) / 1024)
+                due[parent] = max(due.get(parent, -math.inf), -node.seq + (i + 1) / (len(node.parents) + 1))
     return due
 
 

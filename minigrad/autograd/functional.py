@@ -1,8 +1,9 @@
 """Derivatives of functions: jacobian, hessian, and products with a vector.
 
-Each calls the student's function on fresh leaves, so inputs are left as they
-are, and records it, also within `no_grad`.  A Jacobian is built from one backward pass per output element; J v from
-two backward passes: the derivative of uᵀ J with respect to u, times v.
+Each calls the student's function on fresh leaves, so the inputs do not change.
+The call is recorded, also within `no_grad`.  A Jacobian is built from one
+backward pass per output element; J v from two backward passes: the derivative
+of uᵀ J with respect to u, times v.
 """
 
 from __future__ import annotations

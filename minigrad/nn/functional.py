@@ -274,8 +274,9 @@ def scaled_dot_product_attention(
 
 def _pair(value: Any) -> tuple[int, int]:
     """One number for both dimensions, or one for each."""
-    first, *others = value if isinstance(value, (tuple, list)) else (value,)
-    return first, (others or [first])[0]
+    found = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    check(len(found) in (1, 2), f"expected one number, or two for height and width, but got {found}")
+    return found[0], found[-1]
 
 
 def _windows(kernel: Any, stride: Any, padding: Any, dilation: Any = 1) -> Windows:

@@ -10,6 +10,7 @@ may only name the CPU.
 from __future__ import annotations
 
 import copy
+import math
 import warnings
 from collections.abc import Callable
 from functools import reduce
@@ -273,16 +274,16 @@ def arange(
     if end is None:
         start, end = 0, start
     start, end, step = plain(start), plain(end), plain(step)
-    check(step, "step must be nonzero")
-    check(np.isfinite([start, end]).all(), f"unsupported range: {start} -> {end}")
-    check((end - start) * step >= 0, "upper bound and lower bound inconsistent with step sign")
+    check(all(map(math.isfinite, (start, end))), f"unsupported range: {start} -> {end}")
     found = kind_of(dtype, "arange", dtypes.result_type(start, end, step))
     if found is dtypes.int64:
-        end = int(end)
-    # also where floats are given
+        start, end, step = int(start), int(end), int(step)
+    check(step, "step must be nonzero")
+    check((end - start) * step >= 0, "upper bound and lower bound inconsistent with step sign")
+    count = int(np.ceil((end - start) / step))
+    # smaller types of integers lose their fractions after the count
     if not found.is_floating_point:
         start, step = int(start), int(step)
-    count = int(np.ceil((end - start) / step))
     return leaf(dtypes.cast(start + step * np.arange(count), found), requires_grad, device)
 
 

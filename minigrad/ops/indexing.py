@@ -277,7 +277,7 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """As `gather`, with broadcasting in the other dimensions; `dim=None` flattens both."""
     if dim is None:
-        return gather(input.reshape(-1), 0, indices.reshape(-1) % input.numel())
+        return gather(input.reshape(-1), 0, indices.reshape(-1))
     where = check_dim(dim, input.ndim)
     have, wanted = input.shape, indices.shape
     wide = errors.broadcast_shapes(_with(have, where, 1), _with(wanted, where, 1))

@@ -94,3 +94,29 @@ def test_det_of_a_matrix_that_only_rounding_keeps_from_being_singular() -> None:
     mg.linalg.det(x).backward()
     cofactors = [[-3.0, 6.0, -3.0], [6.0, -12.0, 6.0], [-3.0, 6.0, -3.0]]
     assert mg.allclose(x.grad, mg.tensor(cofactors, dtype=mg.float64))
+
+
+def test_counting_with_fractions_as_integers() -> None:
+    """Smaller integers count first and lose the fractions then; int64 loses them first."""
+    assert mg.arange(1.1, 5.1, 2, dtype=mg.uint8).tolist() == mg.arange(1.1, 5.1, 2, dtype=mg.int64).tolist() == [1, 3]
+    assert mg.arange(0, 2, 0.5, dtype=mg.int32).tolist() == [0, 0, 0, 0]
+    with pytest.raises(RuntimeError, match="step must be nonzero"):
+        mg.arange(0, 2, 0.5, dtype=mg.int64)
+
+
+@pytest.mark.parametrize("index", [7, -1])
+def test_take_along_dim_of_everything_checks_its_index(index: int) -> None:
+    with pytest.raises(RuntimeError, match=f"index {index} is out of bounds"):
+        mg.take_along_dim(mg.arange(3), mg.tensor([index]))
+
+
+def test_a_window_has_two_sides() -> None:
+    with pytest.raises(RuntimeError, match="two for height and width"):
+        mg.nn.functional.max_pool2d(mg.ones(1, 1, 4, 4), (2, 2, 3))
+
+
+def test_norms_of_other_orders_at_zero() -> None:
+    x = leaf(0.0, 1.0, 4.0)
+    (g,) = grad(x.norm(1.5), x, create_graph=True)
+    (again,) = grad(g.sum(), x)
+    assert np.isfinite(g.detach().numpy()).all() and np.isfinite(again.numpy()[1:]).all()

@@ -12,7 +12,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import tape
-from minigrad.autograd import Function, grad
+from minigrad.autograd import Function, functional, grad
 from minigrad.autograd.graph import saved_tensors_hooks
 
 F = mg.nn.functional
@@ -75,6 +75,22 @@ def test_a_recorded_pass_stands_in_the_line_that_asked_for_it() -> None:
 
     recorded = tape.ancestors([asking()._node], 0) - tape.ancestors([y._node], 0)
     assert {node.code.co_name for node in recorded} == {"asking", "backward"}
+
+    def product() -> Any:
+        _, (found,) = functional.vjp(lambda x: x**3, (x,), mg.tensor([1.0, 1.0]), create_graph=True)
+        return found
+
+    files = {node.code.co_filename for node in tape.ancestors([product()._node], 0) if node.code}
+    assert files == {__file__}, "no line of Python's contextlib"
+
+
+def test_hooks_and_an_operation_of_many_inputs() -> None:
+    """Each leaf has a turn of its own in a pass with hooks, however many inputs an operation has."""
+    leaves, q = [leaf(1.0)[0].detach().requires_grad_() for _ in range(1200)], leaf(2.0)
+    y = q.sum() * 3
+    y.register_hook(lambda g: g)
+    (mg.stack([*leaves, y]) * mg.arange(1201.0)).sum().backward()
+    assert [float(each.grad) for each in leaves] == [float(i) for i in range(1200)] and q.grad.tolist() == [3600.0]
 
 
 FLAT = [
