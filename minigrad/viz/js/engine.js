@@ -128,7 +128,7 @@ export function compute(data, exact, show = plain) {
 		const after = (grads[parent] = before ? apply("add", [before, sent.sum], round) : sent.sum), arrived = [++got[parent], step.arrived[1]];
 		const text = sentences({ ...step, arrived, axes: sent.axes }, name(node), name(parent), { ...sent, g, given, before, after });
 		return {
-			...step, quiz: questionOf(step, sent, name(parent), g), up, arrived, axes: sent.axes, sub: sent.sub, note: sent.note ?? step.note, edge: g.s.length ? step.edge : sent.edge || step.edge,
+			...step, quiz: /next|count|shape/.test(step.quiz?.type) ? step.quiz : questionOf(step, sent, name(parent), g), up, arrived, axes: sent.axes, sub: sent.sub, note: sent.note ?? step.note, edge: g.s.length ? step.edge : sent.edge || step.edge,
 			text: step.beats.map((beat) => text[beat]), local: put(sent.local), raw: put(sent.raw), contrib: put(sent.sum), before: put(before), after: put(after), jac: put(sent.jac),
 			saved: step.saved.map(([word, label, v]) => [word, label, v == null ? v : put(given[word])]),
 		};
@@ -137,8 +137,8 @@ export function compute(data, exact, show = plain) {
 	return { ...data, nodes, forward, steps, vals };
 }
 
-/** The value of an operation on written numbers. */
-export const constant = (op, [a, b]) => ENTRY[op](a, b);
+/** The value of an operation on written numbers; the sum and the mean of one number are that number. */
+export const constant = (op, [a, b]) => (/sum|mean/.test(op) ? a : ENTRY[op](a, b));
 
 /** What a rule gives for these numbers: its result, the local derivative, the Jacobian where it is small. */
 function contribution({ how, form }, rule, given, shape, round) {
@@ -176,7 +176,7 @@ export function term(label) {
 	return (/ |^-/.test(name) && !/\([^()]*\)$/.test(name) ? `(${name})` : name) + low;
 }
 
-/** The question that a prediction asks about a contribution of one number. */
+/** The question that a prediction asks about a contribution of one number; a question about the graph alone stays as it was. */
 function questionOf({ beats, rule }, { raw, local, sub }, to, g) {
 	const x = raw.d[0], result = short(raw), tol = Math.max(0.005 * Math.abs(x), 1e-6);
 	if (raw.s.length || !Number.isFinite(x)) return undefined;

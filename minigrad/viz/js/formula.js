@@ -16,6 +16,7 @@ export class Mistake extends Error {
 const TOKEN = /\s*(?:((?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/@=(),.[\]]))/iy;
 const POWERS = { "+": 1, "-": 1, "*": 2, "/": 2, "@": 2, neg: 3, "**": 4 }, LETTERS = 2000, DEEP = 60, NAME = 24, NODES = 80, SIDE = 8;
 const FUNCTIONS = ["sin", "cos", "exp", "log", "sqrt", "tanh", "sigmoid", "relu", "abs", "sum", "mean"], MODULES = ["torch", "np", "math", "minigrad", "F"];
+const NOTHING = "Here is nothing to differentiate: no input stands in this line.";
 const shown = (s) => (s.length ? `(${s.join(", ")}${s.length > 1 ? "" : ","})` : "()");
 
 /** The tree of a line from the place `start` on: { op, args, from, to }, where a name has `name` and a number `value`. */
@@ -98,8 +99,8 @@ function read(line, row, start) {
 /** A tree as Python writes it. */
 function written(t, least = 0) {
 	if (t.op === "name") return t.name;
-	if (t.op === "number") return list(t.value);
-	const power = POWERS[t.op];
+	const power = POWERS[t.op], number = t.value && list(t.value);
+	if (t.op === "number") return number[0] === "-" && least > POWERS.neg ? `(${number})` : number;
 	if (!power) return `${t.op}(${written(t.args[0])})`;
 	const [a, b] = t.args, up = t.op === "**", text = b ? `${written(a, up ? power + 1 : power)} ${t.op} ${written(b, up ? POWERS.neg : power + 1)}` : `-${written(a, power)}`;
 	return power < least ? `(${text})` : text;
@@ -131,7 +132,7 @@ export function parse(text) {
 		if (head && tree.op === "number") last = add({ name: head[1], leaf: true, rg: true, named: true, shape: tree.value.s, row, at: 0 }, null, tree.value);
 		else {
 			last = build(tree);
-			if (last.node === undefined) wrong("Here is nothing to differentiate: no input stands in this line.", tree);
+			if (last.node === undefined) wrong(NOTHING, tree);
 			const n = nodes[last.node];
 			if (head && make[last.node] && n.span?.join() === span(tree).join() && !n.named) Object.assign(n, { name: head[1], named: true });
 		}
@@ -143,6 +144,7 @@ export function parse(text) {
 			if (t.op === "name") return names.get(t.name) || wrong(`${t.name} has no value yet. Give it one in a line above: ${t.name} = 1`, t, `${t.name} = 1`);
 			const [a, b] = t.args.map(build);
 			if (a.value !== undefined && (!b || b.value !== undefined)) {
+				if (t.op === "@") product(a, b, t);
 				if (t.op === "/" && b.value === 0) wrong("Here a number is divided by zero.", t);
 				return { value: constant(t.op, [a.value, b?.value]) };
 			}
@@ -187,6 +189,8 @@ export function parse(text) {
 		}
 	});
 	if (!last) throw new Mistake("Write a formula, for example x = 2 in one line and x * x in the next.", 0, 0);
+	const end = nodes[last.node];
+	if (!end.rg) throw new Mistake(NOTHING, end.row, end.at);
 	return graph(nodes, make, exact, last.node, kept);
 }
 

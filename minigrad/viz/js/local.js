@@ -28,9 +28,10 @@ export function withEngine(model, answers) {
 	const own = {
 		get: (what) => (what === "inputs" ? (answers() && model.get("inputs")) || inputs : model.get(what)),
 		send(message) {
-			if (answers()) { model.send(message); return; }
-			exact[leaves.find((n) => n.name === message.name).id].d[message.index] = message.value;
-			model.set("data", { ...compute(start, exact), live: { ...live, exact: structuredClone(exact) }, stay: true });
+			const leaf = leaves.find((n) => n.name === message.name);
+			if (leaf) exact[leaf.id].d[message.index] = message.value;  // the page goes on from here when the kernel has ended
+			if (answers()) model.send(message);
+			else model.set("data", { ...compute(start, exact), live: { ...live, exact: structuredClone(exact) }, stay: true });
 		},
 	};
 	for (const name of ["set", "save_changes", "on"]) own[name] = (...given) => model[name](...given);
