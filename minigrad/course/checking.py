@@ -76,6 +76,9 @@ def check_one(exercise: Exercise, namespace: dict[str, Any]) -> Verdict:
     """Judge, note the progress, show the card."""
     verdict = doubted(exercise) or examine(exercise, namespace)
     card = dressed(card_of(exercise, verdict, remember(exercise, verdict)))
+    if not progress_store.judged() and verdict.status != "missing":
+        failed = filter(None, map(history.failed_below, exercise.names))
+        card = dataclasses.replace(card, paragraphs=(*card.paragraphs, *failed))
     field = exercise.written and (verdict.status == "not attempted" or bool(exercise.options or exercise.items))
     if live() and not verdict.passed and (field or card.state == "not yet"):
         ask(exercise, card, lambda answer: answered(exercise, namespace, answer), field)

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from .card import in_notebook
 from .wire import article
 
-__all__ = ["counts_now", "doubt", "watch"]
+__all__ = ["counts_now", "doubt", "failed_below", "watch"]
 
-GIVES = re.compile(r"^(?:def |class )?([A-Za-z_]\w*)(?=\s*[=(:])", re.MULTILINE)  # in a cell that is no Python
+GIVES = re.compile(  # in a cell that is no Python: `def f`, `class A`, `x =`, `x: int =`, and no call or comparison
+    r"^(?:(?:def|class)\s+|(?=\w+\s*(?::[^=\n]*)?=(?!=)))([A-Za-z_]\w*)", re.MULTILINE
+)
 INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.comprehension)
 
 
@@ -28,6 +31,8 @@ class Run:
     cell: str = ""
     names: set[str] = field(default_factory=set)
     error: str = ""
+    given: set[str] = field(default_factory=set)  # the names that had their value before the error
+    tree: ast.AST | None = None
     before: dict[str, int] = field(default_factory=dict)  # which object each name stood for
 
 
@@ -39,6 +44,7 @@ class History:
         self.running: list[Run] = []  # a cell that runs another one, as `%%capture` does, is one run
         self.last: dict[str, Run] = {}  # cell -> its last run
         self.giver: dict[str, Run] = {}  # name -> the run that gave it its value, or was about to
+        self.names: dict[str, set[str]] = {}  # the text of a cell -> the names that a run of it gave
         shell.events.register("pre_run_cell", self.begin)
         shell.events.register("post_run_cell", self.end)
         shell.ast_transformers.append(self)
@@ -56,11 +62,17 @@ class History:
     def visit(self, tree: ast.AST) -> ast.AST:
         """What IPython is about to execute: it stays as it is."""
         if self.running:
-            self.note(self.running[-1], given_in(tree))
+            run = self.running[-1]
+            run.tree = run.tree or tree
+            self.note(run, given_in(tree))
         return tree
 
     def end(self, result: Any) -> None:
-        """A cell has ended. Some give names a value in ways that their text does not show, such as `%run`."""
+        """A cell has ended.
+
+        Some give names a value in ways that their text does not show, such as `%run`. That is seen by the objects; run again,
+        such a cell may give the same object, and then it is known by its text.
+        """
         if not self.running:  # the cell that imported the course
             return
         run = self.running.pop()
@@ -68,8 +80,15 @@ class History:
             run.error = type(result.error_before_exec or result.error_in_exec).__name__
         if result.error_before_exec:
             self.note(run, set(GIVES.findall(result.info.raw_cell)))
-        if not self.running:
-            self.note(run, {name for name, it in self.objects().items() if run.before.get(name) != it})
+        if self.running:
+            return
+        changed = {name for name, it in self.objects().items() if run.before.get(name) != it}
+        again = set() if run.error else self.names.get(result.info.raw_cell, set())
+        self.note(run, changed | again)
+        if run.error:
+            run.given = changed | given_before(run.tree, result.error_in_exec, self.shell.user_ns)
+        else:
+            self.names[result.info.raw_cell] = run.names
 
     def objects(self) -> dict[str, int]:
         """Which object each of the student's names stands for."""
@@ -102,7 +121,18 @@ def given_in(tree: ast.AST) -> set[str]:
     return found
 
 
-kept: list[History] = []  # of the shell that runs
+def given_before(tree: ast.AST | None, error: BaseException | None, namespace: Mapping[str, Any]) -> set[str]:
+    """The names that a cell gives a value in the statements above the one at which it failed."""
+    frame = error and error.__traceback__
+    while frame and frame.tb_frame.f_locals is not namespace:  # IPython's own frames are above that of the cell
+        frame = frame.tb_next
+    if not frame or not isinstance(tree, ast.Module):
+        return set()
+    above = [node for node in tree.body if (node.end_lineno or node.lineno) < frame.tb_lineno]
+    return given_in(ast.Module(above, []))
+
+
+current: list[History] = []  # of the shell that runs
 
 
 def watch() -> History | None:
@@ -112,29 +142,34 @@ def watch() -> History | None:
     from IPython.core.getipython import get_ipython
 
     shell = get_ipython()
-    if not kept or kept[0].shell is not shell:
-        kept[:] = [History(shell)]
-    return kept[0]
+    if not current or current[0].shell is not shell:
+        current[:] = [History(shell)]
+    return current[0]
 
 
 def counts_now(name: str) -> None:
     """A name has been given a value by something that is no cell, such as the answer form: it counts."""
-    for history in kept:
+    for history in current:
         history.giver.pop(name, None)
 
 
+def run_of(history: History, name: str) -> Run | None:
+    """The run that gave a name its value, or was about to; None where no cell is known to have done so."""
+    return history.giver.get(name) or history.giver.get(name.partition(".")[0])
+
+
 def doubt(name: str) -> tuple[str, ...]:
-    """Why what a name holds is not what the last run of its cell gave it, in sentences; () if it is, or nobody knows."""
+    """Why what a name holds is not what the last run of its cell gave it, in sentences; () where nothing speaks against it."""
     history = watch()
     root = name.partition(".")[0]
-    run = history and (history.giver.get(name) or history.giver.get(root))
+    run = history and run_of(history, name)
     if not history or not run:
         return ()
     now = history.last.get(run.cell, run)
-    if now.error:
+    if now.error and not now.given & {name, root}:
         happened = f"The cell of `{name}` stopped with {article(now.error)} {now.error} when it ran last."
         then = "Correct the cell and run it, then check again."
-    elif name in now.names or root in now.names or root not in history.shell.user_ns:
+    elif now.names & {name, root} or root not in history.shell.user_ns:
         return ()
     else:
         others = " and ".join(f"`{other}`" for other in sorted(now.names)[:3])
@@ -143,3 +178,13 @@ def doubt(name: str) -> tuple[str, ...]:
         then = f"Run a cell that sets `{name}`, then check again."
     left = f"`{name}` still has the value of an earlier run, which does not count."
     return (happened, left, then) if root in history.shell.user_ns else (happened, then)
+
+
+def failed_below(name: str) -> str:
+    """That the cell which gave a name its value stopped further down, in a sentence; "" if it did not."""
+    history = watch()
+    run = history and run_of(history, name)
+    now = history.last.get(run.cell, run) if history and run else None
+    if now is None or not now.given & {name, name.partition(".")[0]}:
+        return ""
+    return f"The cell of `{name}` gave it this value, and stopped below that with {article(now.error)} {now.error}."

@@ -33,13 +33,13 @@ def kernel() -> Iterator[tuple[KernelManager, Any]]:
 def run(kernel: tuple[KernelManager, Any], tmp_path: Path) -> Run:
     """`run(source, cell)` runs a cell as a front end does that names its cells ("": one that does not); what it shows."""
     _, client = kernel
-    run = told(client)
+    run = runner(client)
     run(f"%reset -f\nimport os\nos.chdir({str(tmp_path)!r})")
     run(IMPORT, "the first cell")
     return run
 
 
-def told(client: Any) -> Run:
+def runner(client: Any) -> Run:
     """`run` for a kernel's client."""
 
     def run(source: str, cell: str = "a cell") -> str:
@@ -52,16 +52,16 @@ def told(client: Any) -> Run:
             answer = client.get_iopub_msg(timeout=60)
             if answer["parent_header"].get("msg_id") != message["header"]["msg_id"]:
                 continue
-            told = answer["content"]
-            shown += told.get("text", "") + told.get("data", {}).get("text/plain", "") + told.get("ename", "")
-            if told.get("execution_state") == "idle":
+            content = answer["content"]
+            shown += content.get("text", "") + content.get("data", {}).get("text/plain", "") + content.get("ename", "")
+            if content.get("execution_state") == "idle":
                 return " ".join(shown.split())
 
     return run
 
 
 def test_before_the_first_cell_the_words_of_the_course_ask_for_it(kernel: tuple[KernelManager, Any]) -> None:
-    run = told(kernel[1])
+    run = runner(kernel[1])
     for word in ('check("0.1")', 'hint("0.1")', 'predict("0.0", [1, ...])', "progress()"):
         assert run(word).startswith("Run the first cell of this notebook"), word
     run(IMPORT)
@@ -113,6 +113,41 @@ def test_a_name_that_is_set_in_any_way_counts(run: Run, cell: str, source: str) 
     passes(run)
     run("answr = 42", "the answer")
     run(source, cell)
+    assert "0.1 a first answer: passed" in run('check("0.1")', "the check")
+
+
+INDIRECT = {
+    "by exec": "exec('answer = 42')",
+    "by name": "globals()['answer'] = 42",
+    "in a file": "open('m.py', 'w').write('answer = 42')\n%run m.py",
+}
+
+
+@pytest.mark.parametrize("source", INDIRECT.values(), ids=INDIRECT)
+def test_a_cell_that_is_run_again_as_it_was_gives_the_same_names(run: Run, source: str) -> None:
+    for text in (source, source, "answr = 42", source):
+        run(text, "the answer")
+    assert "0.1 a first answer: passed" in run('check("0.1")', "the check")
+
+
+def test_a_name_that_has_its_value_before_the_cell_fails_is_judged(run: Run) -> None:
+    """A hand-in, which goes on after a cell that fails, has this value too."""
+    passes(run)
+    run("answer = 24\n1 / 0", "the answer")
+    card = run('check("0.1")', "the check")
+    assert "Are the two digits in the order" in card and "earlier run" not in card
+    for source in ("answer = 42\n\n1 / 0", "answer = 42\nf = lambda: 1 / 0\nf()", "answer = 42\nexec('1 / 0')"):
+        run(source, "the answer")
+        card = run('check("0.1")', "the check")
+        assert "0.1 a first answer: passed" in card and "stopped below that with a ZeroDivisionError" in card, source
+    run("1 / 0\nanswer = 42", "the answer")
+    assert LEFT in run('check("0.1")', "the check")
+
+
+@pytest.mark.parametrize("source", ["answer(2", "answer == (2", "print(answer", "if answer(:"])
+def test_a_name_that_is_only_used_belongs_to_no_other_cell(run: Run, source: str) -> None:
+    passes(run)
+    assert "SyntaxError" in run(source, "another cell")
     assert "0.1 a first answer: passed" in run('check("0.1")', "the check")
 
 
