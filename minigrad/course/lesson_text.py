@@ -29,6 +29,7 @@ TOKEN = re.compile(
 )
 DEFINITION = re.compile(r"(?:@.*\n)*[^\s@#].*\n(?:(?:[ \t)\]}#].*)?\n)*")
 PARTS = ("Hints", "Asks", "Working", "Right", "Wrong", "Options", "Items", "Order")
+FACTS = ("idea", "after", "introduces", "misconceptions", "with engine", "locked")
 HOLDS = "facts, as in '- minutes: 5', and the headings ### " + ", ".join(PARTS)
 READS = "code in backticks, a **name**, M01, old → new, and, without, everywhere, when, like"
 Code = Mapping[str, Mapping[str, Any]]
@@ -107,6 +108,15 @@ def grouped(found: Iterator[Piece]) -> list[Piece]:
     return above[0].below
 
 
+def once(file: Path, found: Iterator[tuple[str, Piece]]) -> dict[str, Piece]:
+    """Each piece by its name; a second one of a name would be lost."""
+    kept: dict[str, Piece] = {}
+    for name, piece in found:
+        if kept.setdefault(name, piece) is not piece:
+            raise TextError(file, piece.line, f"{name} stands here for the second time, first in line {kept[name].line}")
+    return kept
+
+
 def said(item: Piece) -> str:
     """The words to the student: the quote below an item."""
     return " ".join(words(part.text) for part in item.below if part.mark == ">")
@@ -129,13 +139,14 @@ class Section:
         self.base = ""
         self.right: Any = None
         self.known: dict[str, Answer] = {}
+        self.lines: dict[str, int] = {}
         self.compiled: dict[str, CodeType] = {}
         self.id, _, self.title = words(top.text).partition(" ")
-        self.parts = {part.text: part.below for part in top.below if part.mark == "###"}
+        self.parts = {name[4:]: part.below for name, part in once(file, headings(top, "###")).items()}
         for part in top.below:
             if part.mark not in ("###", "-") or (part.mark == "###" and part.text not in PARTS):
                 raise self.error(part.line, f"{part.text!r}: an exercise holds {HOLDS}")
-        self.facts = {key: self.fact(text, p) for p, key, text in facts(file, top)}
+        self.facts = {key: self.fact(text, p) for key, (p, text) in facts(file, top).items()}
         self.asked = dict(re.findall(r"`([\w.]+)(?:\((.*?)\))?`", self.facts.pop("asks for", "")))
 
     def error(self, line: int, says: str) -> TextError:
@@ -146,8 +157,11 @@ class Section:
         """A number, yes, a value (all of it in backticks), or words."""
         if re.fullmatch(r"`[^`]+`", text) and not item.text.startswith("asks for"):
             return self.evaluated(text[1:-1], item.line)
-        return True if text == "yes" else ast.literal_eval(text) if re.fullmatch(r"[-\d.e]*\d", text) else (
-            text if item.text.startswith("asks for") else words(text))  # fmt: skip
+        if item.text.startswith("asks for"):
+            return text
+        if re.fullmatch(r"[-\d.e]*\d", text):
+            return self.evaluated(text, item.line)
+        return True if text == "yes" else words(text)
 
     def evaluated(self, source: str, line: int) -> Any:
         """The value of an expression."""
@@ -240,6 +254,8 @@ class Section:
         """The answers below a heading; those after it may use one by its name."""
         for item in self.parts.get(part, []):
             found = self.answer(item)
+            if (first := self.lines.setdefault(found.name, found.line)) != found.line:
+                raise self.error(found.line, f"the answer {found.name!r} stands here for the second time, first in line {first}")
             self.base = self.base or self.source(found)
             made = self.made(found)
             self.right = made if self.right is None else self.right
@@ -285,10 +301,15 @@ class Section:
         kind = given.pop("kind", "function")
         if odd := given.keys() - {each.name for each in dataclasses.fields(Exercise)} - {"name"}:
             raise self.error(self.top.line, f"an exercise has no {', '.join(sorted(odd))!r}")
+        for each in dataclasses.fields(Exercise):
+            if each.type in ("int", "float") and type(given.get(each.name, 0)) not in (int, float):
+                raise self.error(self.top.line, f"{each.name} is a number, and not {given[each.name]!r}")
         given |= {"name": list(self.asked) or given.pop("name", "")} if kind != "prediction" else {}
         given |= {"alternatives": rights} if kind in ("function", "program") else {}
         lists = {part: tuple(words(item.text) for item in items) for part, items in self.parts.items()}
         given |= {key: lists[key.title()] for key in ("asks", "items") if key.title() in lists}
+        if empty := [name for name, below in self.parts.items() if not below]:
+            raise self.error(self.top.line, f"there is nothing below ### {empty[0]}")
         given |= {"working": self.parts["Working"][0].text} if "Working" in lists else {}
         if "without" in given:
             given["without"] = frozenset(re.split(r"[,\s]+", given["without"]))
@@ -312,14 +333,18 @@ class Section:
             yield item, row
 
 
-def facts(file: Path, top: Piece) -> Iterator[tuple[Piece, str, str]]:
-    """The facts below a heading: the item, its key and its text."""
-    for item in top.below:
-        key, colon, text = item.text.partition(": ")
-        if item.mark == "-":
-            if not colon:
-                raise TextError(file, item.line, f"{item.text!r}: a fact is '- key: value'")
-            yield item, key, text
+def headings(top: Piece, mark: str) -> Iterator[tuple[str, Piece]]:
+    """The headings below another one, each with its mark."""
+    return ((f"{mark} {part.text}", part) for part in top.below if part.mark == mark)
+
+
+def facts(file: Path, top: Piece) -> dict[str, tuple[Piece, str]]:
+    """The facts below a heading: for each key its item and its text."""
+    found = once(file, (("- " + item.text.partition(": ")[0], item) for item in top.below if item.mark == "-"))
+    for item in found.values():
+        if ": " not in item.text:
+            raise TextError(file, item.line, f"{item.text!r}: a fact is '- key: value'")
+    return {key[2:]: (item, item.text.partition(": ")[2]) for key, item in found.items()}
 
 
 def text_of(python: str) -> Path:
@@ -330,15 +355,13 @@ def text_of(python: str) -> Path:
 def sections(file: Path, space: Mapping[str, Any], code: Code) -> tuple[Piece, list[Section]]:
     """The heading of a text and its exercises; `code` is what each of them has in Python."""
     top, *more = grouped(pieces(file)) or [Piece("", "", 1, False)]
-    if top.mark != "#" or more:
-        odd = more[0] if top.mark == "#" else top
+    if more or top.mark != "#" or not re.match(r"\d+ ", top.text):
+        odd = more[0] if more and top.mark == "#" else top
         raise TextError(file, odd.line, "a text has one heading '# 05 its title', and all else below it")
-    parts: dict[str, Piece] = {}
     for part in top.below:
         if part.mark not in ("##", "-") or (part.mark == "##" and not re.match(r"\d+\.\w+ ", part.text)):
             raise TextError(file, part.line, f"{part.text!r}: here stand facts, as in '- after: 05', and '## 5.1 its title'")
-        if part.mark == "##" and parts.setdefault(part.text.split()[0], part) is not part:
-            raise TextError(file, part.line, f"exercise {part.text.split()[0]} stands here for the second time")
+    parts = once(file, ((part.text.split()[0], part) for part in top.below if part.mark == "##"))
     if not parts:
         raise TextError(file, top.line, "there is no exercise: '## 5.1 its title' begins one")
     if unknown := code.keys() - parts.keys():
@@ -355,7 +378,11 @@ def lesson(python: str, space: Mapping[str, Any], code: Code) -> Lesson:
     file = text_of(python)
     top, found = sections(file, space, code)
     number, _, title = words(top.text).partition(" ")
-    given = {key: text for _, key, text in facts(file, top)}
+    found_facts = facts(file, top)
+    for key, (item, _) in found_facts.items():
+        if key not in FACTS:
+            raise TextError(file, item.line, f"{key!r}: the facts of a lesson are {', '.join(FACTS)}")
+    given = {key: text for key, (_, text) in found_facts.items()}
     if "idea" not in given:
         raise TextError(file, top.line, "a lesson has an idea: '- idea: one sentence for the index'")
     lists = {key: tuple(re.findall(r"[^\s,`]+", given.get(key, ""))) for key in ("introduces", "misconceptions")}

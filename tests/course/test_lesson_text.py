@@ -102,7 +102,29 @@ BAD = [
     ("# 99 A title", "A title", "", "one heading"),
     ("## 99.1 twice", "## twice", "", "'twice'"),
     ("- minutes: 2", "- kind: dance", "## 99.1", "dance"),
+    ("# 99 A title", "# A title", "", "one heading"),
+    ("- minutes: 2", "- minutes: 05", "", "leading zeros"),
+    ("- minutes: 2", "- minutes: two", "## 99.1", "minutes is a number, and not 'two'"),
+    ("- minutes: 2", "- minutes: yes", "## 99.1", "minutes is a number, and not True"),
+    ("- minutes: 2", "- minutes: 2\n\n### Working", "## 99.1", "nothing below ### Working"),
+    ("- idea: One sentence.", "- ideas: Two.\n- idea: One sentence.", "", "'ideas': the facts of a lesson"),
 ]
+
+
+TWICE = [  # what stands there, and what is put below it and would be lost
+    ("- idea: One sentence.", "- idea: Another one."),
+    ("- minutes: 2", "- minutes: 3"),
+    ("### Right\n", "- `x`\n\n### Right\n"),
+    ("  > Too much.", "- **more** `x * 2` → `x * 4`\n  > Again."),
+]
+
+
+@together("old, more", TWICE)
+def test_what_stands_there_twice_is_no_loss(old, more, tmp_path):
+    text = WHOLE.replace(old, f"{old}\n{more}")
+    line = text.count("\n", 0, text.rindex(more.rpartition("\n\n")[2].splitlines()[0])) + 1
+    with pytest.raises(TextError, match=rf"line {line}: .*stands here for the second time, first in line \d+"):
+        loaded(tmp_path, text)
 
 
 @together("old, new, where, word", BAD)
@@ -116,7 +138,7 @@ def test_what_cannot_be_read_is_told_with_its_line(old, new, where, word, tmp_pa
 
 
 def test_two_exercises_of_one_number_and_an_empty_file(tmp_path):
-    with pytest.raises(TextError, match=r"exercise 99\.1 stands here for the second time"):
+    with pytest.raises(TextError, match=r"99\.1 stands here for the second time"):
         loaded(tmp_path, WHOLE + "\n" + WHOLE[WHOLE.index("## 99.1") :])
     with pytest.raises(TextError, match="line 1: a text has one heading"):
         loaded(tmp_path, "")
