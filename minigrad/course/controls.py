@@ -54,7 +54,7 @@ class Question(Live):
         below += asleep("To answer in a field, run this cell again.") if answerable else ""
         return f'{self.card.html()}{below}<div data-part="said" role="status">{self.given}</div>'
 
-    def asked(self, action: str, values: Mapping[str, str]) -> dict[str, str]:
+    def on_action(self, action: str, values: Mapping[str, str]) -> dict[str, str]:
         typed = str(values.get("answer", "")).strip()
         if action == "hint" and self.hint:
             self.given = self.hint().html()

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
+
+from IPython import get_ipython
 
 __all__ = ["BUTTON", "FIELD", "Film", "Live", "Slider", "Sliders", "asleep"]
 
@@ -42,7 +44,7 @@ def script() -> str:
 
 @cache
 def channel() -> Any:
-    """The one channel of this kernel; where no widget can be made, nobody listens."""
+    """The one channel of this kernel, a widget without a view; outside a kernel its messages go nowhere."""
     import anywidget
     import traitlets
 
@@ -52,33 +54,58 @@ def channel() -> Any:
 
     made = Channel()
     made.name = made.model_id
-    made.on_msg(heard)
+    made.on_msg(on_message)
     return made
 
 
+Made = TypeVar("Made")
+OfCell = dict[str, tuple[str, list[Made]]]  # for each cell, the message that ran it last and what this run made
 pages: dict[str, Live] = {}
+of_cell: OfCell[Live] = {}
 
 
-def heard(_: Any, message: dict[str, Any], __: Any) -> None:
-    """A page asks: its answer goes back, and nothing to a page that is gone."""
+def replaced(of_cell: OfCell[Made], new: Made) -> list[Made]:
+    """What an earlier run of the running cell made, which `new` replaces; none where the front end does not name its cells."""
+    shell = get_ipython()
+    parent: dict[str, Any] = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    cell, run = parent.get("metadata", {}).get("cellId", ""), parent.get("header", {}).get("msg_id", "")
+    before, made = of_cell.get(cell, ("", []))
+    if cell:
+        of_cell[cell] = run, [*(made if before == run else []), new]
+    return made if before != run else []
+
+
+def on_message(_: Any, message: dict[str, Any], __: Any) -> None:
+    """A page asks: its answer goes back, and nothing to a page that is gone.
+
+    The page waits for the answer, so there is one after an error too, which ipywidgets shows.
+    """
     page = pages.get(str(message.get("page")))
-    if page is not None:
-        parts = page.asked(str(message.get("action")), dict(message.get("values", {})))
+    if page is None:
+        return
+    parts: dict[str, str] = {}
+    try:
+        parts = page.on_action(str(message.get("action")), dict(message.get("values", {})))
+    finally:
         channel().send({"page": page.id, "parts": parts})
 
 
 class Live:
     """A page in an output. `html` is its body, `text` what is shown where there is no HTML.
 
-    asked(action, values): gives new HTML by the name of a part (`data-part`) when a button with that `data-action` was
+    on_action(action, values): gives new HTML by the name of a part (`data-part`) when a button with that `data-action` was
     pressed, with the texts of all fields by name (`data-value`); `moved` is the action for each move of a slider.
     """
 
     moved = ""
+    asks = True  # whether it needs the kernel for anything
 
     def __init__(self) -> None:
         self.id = uuid4().hex
-        pages[self.id] = self
+        if self.asks:
+            pages[self.id] = self
+            for page in replaced(of_cell, self):
+                del pages[page.id]
 
     def body(self) -> str:
         """The page's HTML."""
@@ -88,13 +115,13 @@ class Live:
         """The same as text."""
         raise NotImplementedError
 
-    def asked(self, action: str, values: Mapping[str, str]) -> dict[str, str]:
+    def on_action(self, action: str, values: Mapping[str, str]) -> dict[str, str]:
         """What changes on the page for an action: HTML by the name of a part."""
         return {}
 
     def bundle(self) -> dict[str, str]:
         """The page and its text by MIME type."""
-        name = channel().model_id
+        name = channel().model_id if self.asks else ""
         moved = f' data-moved="{self.moved}"' if self.moved else ""
         root = f'<div class="minigrad-live" data-live="{self.id}"{moved}>'
         run = f'<script>({script()})("{self.id}", "{name}")</script>'
@@ -156,13 +183,15 @@ class Sliders(Live):
     def text(self) -> str:
         return self.first[1]
 
-    def asked(self, action: str, values: Mapping[str, str]) -> dict[str, str]:
+    def on_action(self, action: str, values: Mapping[str, str]) -> dict[str, str]:
         chosen = {name: slider.values[int(values[name])] for name, slider in self.sliders.items()}
         return {"picture": self.draw(**chosen)[0]}
 
 
 class Film(Live):
     """Pictures in a row, as HTML, with a slider and a play button that need no kernel; `still` is there until they work."""
+
+    asks = False
 
     def __init__(self, slider: Slider, pictures: Sequence[str], still: str, text: str) -> None:
         super().__init__()

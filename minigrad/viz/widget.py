@@ -14,11 +14,11 @@ from typing import Any
 import anywidget
 import ipywidgets
 import traitlets
-from IPython import get_ipython
 from IPython.display import display
 
 from ..record.recording import Recording
 from .data import dress
+from .live import OfCell, replaced
 from .pages import PAGE, page_of, script, still_html, style
 from .program import Program
 from .svg import picture
@@ -74,27 +74,7 @@ def source() -> Source:
     return Source(esm=script(), css=style(), page=PAGE)
 
 
-Made = tuple[str, list["Stepper"]]
-of_cell: dict[str, Made] = {}  # for each cell, its last run and the steppers that this made
-
-
-def run_of_cell() -> tuple[str, str]:
-    """The cell that is running and the message that runs it; empty text where no notebook says so."""
-    shell = get_ipython()
-    parent: dict[str, Any] = shell.get_parent() if hasattr(shell, "get_parent") else {}
-    return parent.get("metadata", {}).get("cellId", ""), parent.get("header", {}).get("msg_id", "")
-
-
-def close_earlier(new: Stepper) -> None:
-    """Close what an earlier run of the same cell made: a saved notebook would hold all of it."""
-    cell, run = run_of_cell()
-    before, steppers = of_cell.get(cell, ("", []))
-    if before != run:
-        for old in steppers:
-            old.close()
-        steppers = []
-    if cell:
-        of_cell[cell] = run, [*steppers, new]
+of_cell: OfCell[Stepper] = {}
 
 
 class Stepper(anywidget.AnyWidget):  # type: ignore[misc]
@@ -119,7 +99,8 @@ class Stepper(anywidget.AnyWidget):  # type: ignore[misc]
         super().__init__(data=data, inputs=inputs, source=source().model_id, **start)
         self.text, self.whole, self.program = text, whole, program
         self.on_msg(self._change)
-        close_earlier(self)
+        for old in replaced(of_cell, self):  # a saved notebook would hold them all
+            old.close()
 
     def _change(self, _: Any, message: dict[str, Any], __: Any) -> None:
         """One number of an input was changed: the graph and all numbers anew."""

@@ -589,27 +589,27 @@ def test_controls_do_what_the_code_does(own_folder, painted):
     namespace = {}
     asking = question("5.3", namespace)
     assert painted[-1].count('type="radio"') == 4 and "Your answer, one letter: a, b, c or d" in painted[-1]
-    assert "Choose one letter" in asking.asked("answer", {})["said"] and namespace == {}, "nothing was chosen"
-    asking.asked("answer", {"answer": "a"})
+    assert "Choose one letter" in asking.on_action("answer", {})["said"] and namespace == {}, "nothing was chosen"
+    asking.on_action("answer", {"answer": "a"})
     assert painted[-1].count('role="group"') == 1 and "not yet" in painted[-1] and "Hint for 5.3" in painted[-1]
     assert "To keep" not in painted[-1], "a wrong answer is not worth it"
-    asking.asked("hint", {})
+    asking.on_action("hint", {})
     assert "hint 1 of" in painted[-1] and progress_store.load()["5.3"]["hints"] == 1
-    asking.asked("answer", {"answer": "b"})
+    asking.on_action("answer", {"answer": "b"})
     assert namespace == {"same_when": "b"} and "passed" in painted[-1] and "<button" not in painted[-1]
     assert "write <code>same_when = &#x27;b&#x27;</code> in its cell" in painted[-1]
 
 
 def test_a_field_locks_a_prediction_once(own_folder, painted):
     asking = question("5.0")
-    assert "Write a list of numbers." in asking.asked("answer", {"answer": " "})["said"]
-    asking.asked("answer", {"answer": "abc"})
+    assert "Write a list of numbers." in asking.on_action("answer", {"answer": " "})["said"]
+    asking.on_action("answer", {"answer": "abc"})
     assert "Nothing is locked in yet" in painted[-1] and "quotation marks" not in painted[-1] and "<input" in painted[-1]
-    asking.asked("answer", {"answer": "4, 9"})
+    asking.on_action("answer", {"answer": "4, 9"})
     assert "Locked in: [4, 9]" in painted[-1] and ": <span style='font-weight:normal'>locked" in painted[-1]
     assert "<input" not in painted[-1] and "<button" not in painted[-1], "what is locked asks nothing"
     asking = question("4.5a")
-    asking.asked("answer", {"answer": "None"})
+    asking.on_action("answer", {"answer": "None"})
     assert "passed" in painted[-1], "None is an answer"
 
 

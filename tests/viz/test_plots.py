@@ -138,9 +138,9 @@ def test_sliders_redraw_and_have_a_still_form(make, monkeypatch: pytest.MonkeyPa
     assert page.count('type="range"') == len(box.sliders) and words in page and "To move the slider, run" in page
     assert '<img alt="' in page and 'aria-live="polite"' in page
     values = {name: str(knob.start) for name, knob in box.sliders.items()}
-    assert box.asked("draw", values)["picture"] in page, "it starts where it stands"
+    assert box.on_action("draw", values)["picture"] in page, "it starts where it stands"
     name, knob = next(iter(box.sliders.items()))
-    changed = box.asked("draw", {**values, name: str((knob.start + 3) % len(knob.values))})["picture"]
+    changed = box.on_action("draw", {**values, name: str((knob.start + 3) % len(knob.values))})["picture"]
     assert changed not in page and words not in changed
     monkeypatch.setenv("MINIGRAD_DISPLAY", "static")
     assert isinstance(make(None), viz.plots.MatplotlibFigure)
