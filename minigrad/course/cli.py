@@ -275,12 +275,11 @@ def begin_again(file: Path, slug: str) -> str:
     from minigrad.course import lessons, next_step, progress_store
 
     folder, lesson = progress_store.folder(file.resolve().parent), lessons.lesson(int(slug[:2]))
-    records = progress_store.load(folder)
-    for exercise in next_step.scored(lesson):
-        if "form" in records.get(exercise.id, {}):
-            progress_store.note(exercise.id, folder, form=None)
-    count = next_step.solved_in(records, lesson)
-    return f"Your progress stays as it is: {count} of {len(next_step.scored(lesson))} exercises of this lesson count as solved."
+    asked = next_step.scored(lesson)
+    taken = progress_store.take_back([exercise.id for exercise in asked], folder)
+    fields = f" The answers in the fields of {', '.join(taken)} are gone." if taken else ""
+    solved = next_step.solved_in(progress_store.load(folder), lesson)
+    return f"What you have solved stays solved: {solved} of {len(asked)} exercises of this lesson.{fields}"
 
 
 def doctor(options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 from . import lessons, notebooks
 from .exercise import Exercise, Lesson
 
-__all__ = ["NextStep", "address", "after", "place", "scored", "solved", "solved_in"]
+__all__ = ["NextStep", "address", "after", "page_of", "passed", "place", "scored", "solved", "solved_in"]
 
 Records = Mapping[str, Mapping[str, Any]]
 

@@ -13,14 +13,14 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from .exercise import EDITION
 from .notebooks import dated
 
-__all__ = ["FILE", "folder", "judged", "load", "news", "note"]
+__all__ = ["FILE", "folder", "judged", "load", "news", "note", "take_back"]
 
 FILE = "minigrad-progress.json"
 FORMAT = 1  # of the file: a new one only where an older minigrad would misread it
@@ -109,6 +109,16 @@ def note(id: str, where: Path | None = None, **changes: Any) -> Record:
         else:
             memory.clear()
     return records[id]
+
+
+def take_back(ids: Collection[str], where: Path) -> list[str]:
+    """Remove the answers that were given in forms from these exercises' records, whose order stays; those that had one."""
+    with locked(where):
+        records = load(where)
+        found = [id for id in ids if records.get(id, {}).pop("form", None) is not None]
+        if found:
+            replace(where, records)
+    return found
 
 
 def news() -> str:

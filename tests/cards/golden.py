@@ -1,4 +1,4 @@
-"""How the cards come about: of each declared wrong answer, and of answers that somebody wrote without seeing the checks.
+"""How the cards come about: of each declared wrong answer, and of answers that were written without seeing the checks.
 
 `05.md` holds the blind answers of lesson 05 (`## 5.1`, below it a fenced block for each answer), `05.txt` all cards of the
 lesson. What explains a mistake is searched for with a number of tries, so the cards are the same on a busy machine.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import cli, lab, lookup, notebooks, progress_store, terminal
+from minigrad.course import cli, lab, lookup, next_step, notebooks, progress_store, terminal
 from tests.together import together
 
 COURSE = "minigrad-course"
@@ -164,8 +164,12 @@ def test_an_answer_in_the_form_counts_for_check_as_for_progress(
     notebooks.write(nb, mine(above, "02_chain_rule"))
     assert cli.main(["check", "2.1"]) == 1, "the notebook's own answer comes first"
     assert "You solved it before, and your progress keeps that." in capsys.readouterr().out
+    checking.answered(lessons.find("1.1"), {}, 5)
     assert cli.main(["reset", "2"]) == 0
-    assert "2 of 7 exercises of this lesson count as solved" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "What you have solved stays solved: 2 of 7 exercises of this lesson." in said
+    assert "The answers in the fields of 2.1, 2.4, 2.5 are gone." in said and "stays as it is" not in said
+    assert next_step.last_tried(progress_store.load(above / COURSE)).id == "1.1", "what was worked on last is what it was"
     assert cli.main(["check", "2.5"]) == 1
     assert "not attempted" in (shown := capsys.readouterr().out) and "You solved it before" in shown
     assert cli.main(["progress"]) == 0 and "2 of 7" in capsys.readouterr().out
