@@ -139,10 +139,10 @@ class Section:
         self.base = ""
         self.right: Any = None
         self.known: dict[str, Answer] = {}
-        self.lines: dict[str, int] = {}
         self.compiled: dict[str, CodeType] = {}
         self.id, _, self.title = words(top.text).partition(" ")
-        self.parts = {name[4:]: part.below for name, part in once(file, headings(top, "###")).items()}
+        headings = once(file, ((part.text, part) for part in top.below if part.mark == "###"))
+        self.parts = {name: heading.below for name, heading in headings.items()}
         for part in top.below:
             if part.mark not in ("###", "-") or (part.mark == "###" and part.text not in PARTS):
                 raise self.error(part.line, f"{part.text!r}: an exercise holds {HOLDS}")
@@ -155,12 +155,10 @@ class Section:
 
     def fact(self, text: str, item: Piece) -> Any:
         """A number, yes, a value (all of it in backticks), or words."""
-        if re.fullmatch(r"`[^`]+`", text) and not item.text.startswith("asks for"):
-            return self.evaluated(text[1:-1], item.line)
         if item.text.startswith("asks for"):
             return text
-        if re.fullmatch(r"[-\d.e]*\d", text):
-            return self.evaluated(text, item.line)
+        if re.fullmatch(r"`[^`]+`|[-\d.e]*\d", text):
+            return self.evaluated(text.strip("`"), item.line)
         return True if text == "yes" else words(text)
 
     def evaluated(self, source: str, line: int) -> Any:
@@ -254,8 +252,9 @@ class Section:
         """The answers below a heading; those after it may use one by its name."""
         for item in self.parts.get(part, []):
             found = self.answer(item)
-            if (first := self.lines.setdefault(found.name, found.line)) != found.line:
-                raise self.error(found.line, f"the answer {found.name!r} stands here for the second time, first in line {first}")
+            if (first := self.known.setdefault(found.name, found)) is not found:
+                says = f"the answer {found.name!r} stands here for the second time, first in line {first.line}"
+                raise self.error(found.line, says)
             self.base = self.base or self.source(found)
             made = self.made(found)
             self.right = made if self.right is None else self.right
@@ -275,7 +274,6 @@ class Section:
                 found.like = other.like
             if not found.says and not found.belief:
                 raise self.error(found.line, "nothing is said to the student: write a quote below, '  > ...'")
-            self.known[found.name] = found
             when = self.evaluated(f"lambda answer: {found.when}", found.line) if found.when else None
             yield Wrong(made, self.belief(found.belief, found.line), found.says, (), found.like, when, found.name)
 
@@ -333,18 +331,13 @@ class Section:
             yield item, row
 
 
-def headings(top: Piece, mark: str) -> Iterator[tuple[str, Piece]]:
-    """The headings below another one, each with its mark."""
-    return ((f"{mark} {part.text}", part) for part in top.below if part.mark == mark)
-
-
 def facts(file: Path, top: Piece) -> dict[str, tuple[Piece, str]]:
     """The facts below a heading: for each key its item and its text."""
-    found = once(file, (("- " + item.text.partition(": ")[0], item) for item in top.below if item.mark == "-"))
+    found = once(file, ((item.text.partition(": ")[0], item) for item in top.below if item.mark == "-"))
     for item in found.values():
         if ": " not in item.text:
             raise TextError(file, item.line, f"{item.text!r}: a fact is '- key: value'")
-    return {key[2:]: (item, item.text.partition(": ")[2]) for key, item in found.items()}
+    return {key: (item, item.text.partition(": ")[2]) for key, item in found.items()}
 
 
 def text_of(python: str) -> Path:

@@ -172,7 +172,8 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     ),
     r"AttributeError: ": ("Which kind of object is this, and what can it do? dir(...) lists it."),
     r"NameError|UnboundLocalError": (
-        "No line that ran before this one gives this name a value. Is it spelled as in the line that sets it, and was that cell run?"
+        "No line that ran before this one gives this name a value. Is it spelled as in the line that sets it, and was that "
+        "cell run?"
     ),
     r"ZeroDivisionError": ("A divisor is 0 for this input."),
     r"OverflowError|.*overflow": (
