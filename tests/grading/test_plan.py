@@ -165,6 +165,18 @@ def test_class_lists_as_they_come(text: str, tmp_path: Path) -> None:
     assert identity.People(people).meant("ann_lovelace") == 0
 
 
+@pytest.mark.parametrize(("text", "line"), [
+    ("Name,Group\nAnn,A\n,B\n", 3), ("Folder,Login,Room\n\nann,,1\n,,2\n", 4), ('Name\n"A\nB",\n-\n" ",x\n', 5),
+])  # fmt: skip
+def test_a_line_of_the_class_list_that_names_nobody_is_told(text: str, line: int, tmp_path: Path) -> None:
+    """Whoever it is would be missing from every table; blank lines, as spreadsheets leave them, are nobody."""
+    (tmp_path / "r.csv").write_text(text)
+    with pytest.raises(ValueError, match=f"roster: line {line} of .*r.csv names nobody"):
+        plan.people(tmp_path / "r.csv")
+    (tmp_path / "r.csv").write_text("Name,Group\nAnn,A\n,\n\n , \n")
+    assert [person.name for person in plan.people(tmp_path / "r.csv")] == ["Ann"]
+
+
 def test_each_promise_of_the_guide_names_tests_that_are_there() -> None:
     promises = DOCS.read_text(encoding="utf-8").split("| promise | test |")[1].split("**Not promised")[0].splitlines()[2:]
     there = {path.name: path.read_text(encoding="utf-8") for folder in ("grading", "attacks")

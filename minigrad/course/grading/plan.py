@@ -259,21 +259,23 @@ def people(path: Path) -> tuple[Person, ...]:
     """The class list in a CSV file: by hand, or as Canvas and Moodle export it. ValueError if it is none."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        first = text.split("\n", 1)[0]
+        rows = csv.reader(text.splitlines(), delimiter=max(",;\t", key=first.count))
+        head, *lines = [(rows.line_num, row) for row in rows] or [(1, [])]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"roster: {path} could not be read ({getattr(error, 'strerror', None) or error})") from None
-    first = text.split("\n", 1)[0]
-    lines = csv.DictReader(text.splitlines(), delimiter=max(",;\t", key=first.count))
-    called = {(name or "").strip().lower(): name for name in lines.fieldnames or ()}
+    called = {name.strip().lower(): place for place, name in enumerate(head[1])}
     columns = {kind: called[name] for kind, names in _COLUMNS.items() for name in names if name in called}
     if not columns:
         raise ValueError(f"roster: {path} has none of the columns {', '.join(n[0] for n in _COLUMNS.values())}")
     found = []
-    for line in lines:
-        about = {kind: (line.get(column) or "").strip() for kind, column in columns.items()}
+    for number, row in lines:
+        about = {kind: row[place].strip() for kind, place in columns.items() if place < len(row)}
         full = " ".join(filter(None, (about.pop("first", ""), about.pop("last", ""))))
-        about["name"] = about.get("name") or full
-        if any(about.values()) and not about["name"].startswith("Points Possible"):
-            found.append(Person(**about))
+        person = Person(**about | {"name": about.get("name") or full})
+        if not "".join(row).strip() or person.name.startswith("Points Possible"):
+            continue
+        if person == Person(group=person.group):
+            raise ValueError(f"roster: line {number} of {path} names nobody: fill in a name or a number, or delete the line")
+        found.append(person)
     return tuple(found)
-
-
