@@ -127,6 +127,9 @@ def test_three_hundred_broken_hand_ins_stop_nobody(
         name = next(name for name, each in names.items() if each == what)
         assert re.search(rf"{name}(/[^:]*)?: a zip: unpack it, then run again", page), what
     assert re.search(r"it was changed while it was read: run again", page) and "larger than 20 MB, so it is not read" in page
+    (large,) = (name for name, each in names.items() if each == "text large")
+    (feedback,) = (out / "feedback" / large).iterdir()
+    assert ">Larger than 20 MB, so it is not read: clear its outputs, then run again.<" in feedback.read_text(encoding="utf-8")
     assert sorted(path.name for path in tmp_path.iterdir()) == [*outside, "out"]
     assert {path.name for path in hand_ins.iterdir()} == {"aaa", "zzz", *names}
     assert runs.grade(hand_ins, out=out, lessons=[5]).graded == 0, "and nothing of it is graded twice"
