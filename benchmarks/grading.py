@@ -14,6 +14,7 @@ the first lessons of so many students besides: the solutions with some of the an
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -78,7 +79,7 @@ def speed(count: int, jobs: int, rounds: int = 6) -> float:
     ours: list[float] = []
     together: list[float] = []
     each = count // rounds
-    with Grader(level) as grader, runs.Pool(None, jobs) as pool:
+    with contextlib.closing(Grader(level)) as grader, runs.Pool(None, jobs) as pool:
         grader.grade(notebook(0), lesson, b"warm")
         list(pool.run(iter(jobs_of(range(8 * jobs)))))
         for turn in range(rounds):

@@ -19,7 +19,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from minigrad.course import notebooks
@@ -135,12 +134,6 @@ class Grader:
         if self._folder is not None:
             package.remove(self._folder)
             self._folder = None
-
-    def __enter__(self) -> Grader:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
 
 class OutOfTime(Exception):
