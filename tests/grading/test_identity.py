@@ -123,6 +123,11 @@ def check(drawn: Drawn, out: Path) -> int:
     points = sorted(float(cell) for row in table if (cell := row.get("05_vectors", "")) not in ("", "0"))
     assert points == sorted(result["points"] for result in results), "a row holds another's points"
     assert all(pages.shown(doubt) in page or pages.shown(doubt, 600) in page for doubt in count.doubts)
+    homes = {source_of(str(home.relative_to(drawn.folder))) for download in drawn.downloads for home in download.iterdir()}
+    one = "|".join(re.escape(home) for home in sorted(homes, key=len, reverse=True))
+    for doubt in count.doubts:
+        if among := re.match(r"Several could be .*? of the class list: (.*)\. Taken for that person: ", doubt):
+            assert re.fullmatch(f"({one})(, ({one}))+", among[1]), "a doubt names what the column folder would not find"
     return len(count.doubts)
 
 
@@ -163,7 +168,8 @@ def test_a_name_takes_nobodys_grade(name: str, tmp_path: Path, level: str) -> No
     found, page = graded(hand_ins, tmp_path / "out", (ANN,))
     mine = [line for line in found if line[0].startswith("Zoe Smith") and line[2]]
     assert [line[2] for line in mine] == ["1"] and len(found) == 3, found
-    assert ("Zoe Smith (zsmith)" in page or "Zoe Smith" in page) and "Several could be Zoe Smith" in page
+    (among,) = re.findall(r"Several could be Zoe Smith of the class list: (.*?)\. Taken for that person: nobody is", page)
+    assert among in (f"Zoe Smith, {name}", f"{name}, Zoe Smith")
     sure, page = graded(hand_ins, tmp_path / "sure", (Person(**vars(ANN) | {"folder": "Zoe Smith"}),))
     assert [line for line in sure if line[1]] == [("Zoe Smith", "4711", "1")], "the class list says which folder it is"
     assert "Taken for that person: Zoe Smith is." in page
@@ -214,3 +220,23 @@ def test_doubts_are_told_on_the_screen(
     assert "In doubt: These read alike, and each has a row of its own: ANN, Ann, ann" in capsys.readouterr().out
     table = list(csv.DictReader(io.StringIO((tmp_path / "out" / "grades.csv").read_text(encoding="utf-8"))))
     assert len(table) == 3
+
+
+def test_the_class_list_says_whose_any_source_is(tmp_path: Path, level: str) -> None:  # noqa: F811
+    """The column `folder` takes what a doubt calls a source, wherever that comes from, and is trusted more than a number."""
+    (tmp_path / "in").mkdir()
+    written = {"smithzoe_4711": "smithzoe_4711_90001_05.ipynb", "Zoe Smith_80": "Zoe Smith_80_assignsubmission_file_05.ipynb",
+               "zsmith.ipynb": "zsmith.ipynb"}  # fmt: skip
+    for name in written.values():
+        (tmp_path / "in" / name).write_bytes(notebook(RIGHT, 'check("5.1")'))
+    bob = Person(name="Bob", canvas="12", moodle="Participant 81", login="bob")
+    for number, name in enumerate(written):
+        found, page = graded(tmp_path / "in", tmp_path / f"out{number}", (ANN, Person(**vars(bob) | {"folder": name})))
+        assert [line for line in found if line[1] == "12"] == [("Bob", "12", "1")], (name, found)
+    zoe = Person(**vars(ANN) | {"moodle": "Participant 80"})
+    found, page = graded(tmp_path / "in", tmp_path / "out", (zoe,))
+    (doubt,) = re.findall(r"Several could be Zoe Smith of the class list: (.*?)\. Taken for that person: nobody is", page)
+    assert sorted(doubt.split(", ")) == sorted(written) and ("Zoe Smith", "4711", "") in found
+    for number, name in enumerate(written):
+        found, page = graded(tmp_path / "in", tmp_path / f"sure{number}", (Person(**vars(zoe) | {"folder": name}),))
+        assert ("Zoe Smith", "4711", "1") in found and f"Taken for that person: {name} is." in page

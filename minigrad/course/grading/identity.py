@@ -22,8 +22,8 @@ FOLDER, CANVAS, MOODLE, LOOSE = range(4)
 # By what a source may be known to the class list, in the order in which it is trusted.
 BY = ("folder", "number", "login", "name", "email")
 TABLES = (
-    "sources (id INTEGER PRIMARY KEY, kind, name BLOB, number TEXT, text TEXT, plain TEXT, label TEXT, person, trust,"
-    " UNIQUE (kind, name, number))",
+    "sources (id INTEGER PRIMARY KEY, kind, name BLOB, number TEXT, text TEXT, plain TEXT, written TEXT, label TEXT, person,"
+    " trust, UNIQUE (kind, name, number))",
     "downloads (source, folder, PRIMARY KEY (source, folder)) WITHOUT ROWID",
     "lines (label TEXT PRIMARY KEY, person, waiting) WITHOUT ROWID",
     "doubts (place INTEGER PRIMARY KEY, text TEXT UNIQUE)",
@@ -88,10 +88,14 @@ def readable(name: str) -> str:
 
 
 def source(index: sqlite3.Connection, kind: int, name: str, number: str, called: str, download: int) -> int:
-    """The number of a source, which is noted when it is met first; `called` is what a file's name says of a person."""
+    """The number of a source, which is noted when it is met first; `called` is what a file's name says of a person.
+
+    What a doubt calls it, and the column `folder` of the class list, has the number with which Moodle tells two names apart.
+    """
     key, text = (kind, os.fsencode(name), number), readable(called)
-    index.execute("INSERT OR IGNORE INTO sources (kind, name, number, text, plain) VALUES (?, ?, ?, ?, ?)",
-                  (*key, text, plainly(text)))  # fmt: skip
+    written = f"{text}_{number}" if kind == MOODLE else readable(name)
+    index.execute("INSERT OR IGNORE INTO sources (kind, name, number, text, plain, written) VALUES (?, ?, ?, ?, ?, ?)",
+                  (*key, text, plainly(text), written))  # fmt: skip
     found = index.execute("SELECT id FROM sources WHERE (kind, name, number) = (?, ?, ?)", key).fetchone()
     index.execute("INSERT OR IGNORE INTO downloads VALUES (?, ?)", (found[0], download))
     return int(found[0])
@@ -107,75 +111,73 @@ def decide(index: sqlite3.Connection, people: People) -> None:
     3. One name that Moodle gives in several downloads, once in each, and that one person of the list has, is one source.
     4. Each source has a row of its own. A person whom no source is has a row, too.
     """
-    for id, kind, number, text, _, _ in _sources(index):
-        _claim(index, people, id, kind, text, number)
+    for id, kind, number, text, written, _ in _sources(index):
+        _claim(index, people, id, kind, text, number, written)
     claimed = index.execute("SELECT person FROM sources WHERE person NOT NULL GROUP BY person HAVING count(*) > 1 ORDER BY 1")
     waiting = {place for (place,) in claimed.fetchall() if not _settle(index, people, place)}
-    for id, kind, number, text, name, person in _sources(index):
-        names = [text, f"{text}_{number}" if number else readable(os.fsdecode(name))]
-        label = _moodle(index, people, names, number, person) if kind == MOODLE else _row(index, names, person)
+    for id, kind, _, text, written, person in _sources(index):
+        names = [text, written]
+        label = _moodle(index, people, names, person) if kind == MOODLE else _row(index, names, person)
         index.execute("UPDATE sources SET label = ? WHERE id = ?", (label, id))
     for place in range(len(people.roster)):
         if not index.execute("SELECT 1 FROM lines WHERE person = ?", (place,)).fetchone():
             _row(index, [people.roster[place].folder or people.shown(place)], place, place in waiting)
     alike = index.execute(
-        "SELECT plain, label FROM sources WHERE plain IN (SELECT plain FROM sources WHERE plain <> ''"
+        "SELECT plain, min(written) FROM sources WHERE plain IN (SELECT plain FROM sources WHERE plain <> ''"
         " GROUP BY plain HAVING count(DISTINCT label) > 1 AND count(DISTINCT name) > 1) GROUP BY plain, label ORDER BY 1, 2"
     )
     for _, group in itertools.groupby(alike.fetchall(), key=lambda line: line[0]):
-        _doubt(index, f"These read alike, and each has a row of its own: {', '.join(label for _, label in group)}")
+        _doubt(index, f"These read alike, and each has a row of its own: {', '.join(written for _, written in group)}")
 
 
-def _sources(index: sqlite3.Connection) -> Iterator[tuple[int, int, str, str, bytes, int | None]]:
+def _sources(index: sqlite3.Connection) -> Iterator[tuple[int, int, str, str, str, int | None]]:
     """Every source, by kind and name, a few at a time: they are changed on the way."""
     last: tuple[Any, ...] = (-1, b"", "")
-    while found := index.execute("SELECT id, kind, number, text, name, person FROM sources WHERE (kind, name, number) >"
-                                 " (?, ?, ?) ORDER BY kind, name, number LIMIT 500", last).fetchall():  # fmt: skip
-        yield from found
-        last = (found[-1][1], found[-1][4], found[-1][2])
+    while found := index.execute("SELECT id, kind, number, text, written, person, name FROM sources WHERE (kind, name, number)"
+                                 " > (?, ?, ?) ORDER BY kind, name, number LIMIT 500", last).fetchall():  # fmt: skip
+        yield from (line[:-1] for line in found)
+        last = (found[-1][1], found[-1][-1], found[-1][2])
 
 
-def _claim(index: sqlite3.Connection, people: People, id: int, kind: int, text: str, number: str) -> None:
+def _claim(index: sqlite3.Connection, people: People, id: int, kind: int, text: str, number: str, written: str) -> None:
     """Rule 1."""
-    if kind == CANVAS:
-        ways = [("canvas", number)]
-    elif kind == MOODLE:  # a name there is no login: who may choose a display name may choose another's
-        ways = [("moodle", number), ("name", text)]
-    else:
-        ways = [(by, text) for by in BY[kind == LOOSE :]]
+    # A name in Moodle is no login: who may choose a display name may choose another's.
+    known = {CANVAS: [("canvas", number)], MOODLE: [("moodle", number), ("name", text)]}
+    ways = [("folder", written), *known.get(kind, [(by, text) for by in BY[1:]])]
     claims = [(by, found) for by, name in ways if (found := people.called(by, name))]
     if not claims:
         return
     (by, found), *weaker = claims
     if len(found) > 1:
-        _doubt(index, f"{text}: the class list has {len(found)} people with this {by}; it has a row of its own")
+        _doubt(index, f"{written}: the class list has {len(found)} people with this {by}; it has a row of its own")
         return
     trust = 0 if by == "folder" else 1 if by in ("canvas", "moodle") else 2
     index.execute("UPDATE sources SET person = ?, trust = ? WHERE id = ?", (found[0], trust, id))
-    others = {people.shown(place) for _, places in weaker for place in places} - {people.shown(found[0])}
+    shown = people.shown(found[0])
+    others = {people.shown(place) for _, places in weaker for place in places} - {shown}
     if others:
-        _doubt(index, f"{text} is taken for {people.shown(found[0])}, by {by}; {', '.join(sorted(others))} could be meant, too")
+        _doubt(index, f"{written} is taken for {shown}, by {by}; {', '.join(sorted(others))} could be meant, too")
 
 
 def _settle(index: sqlite3.Connection, people: People, place: int) -> bool:
     """Rules 2 and 3 for one person whom several sources claim; True if it is known who it is."""
-    sources = index.execute("SELECT id, kind, text, trust FROM sources WHERE person = ? ORDER BY trust, kind, name, number",
-                            (place,)).fetchall()  # fmt: skip
-    (best, _, text, trust), (_, _, _, second), *_ = sources
+    sources = index.execute("SELECT id, written, trust, kind, text FROM sources WHERE person = ? ORDER BY trust, kind, name,"
+                            " number", (place,)).fetchall()  # fmt: skip
+    (best, written, trust, _, text), (_, _, second, *_), *_ = sources
     downloads = [folder for (folder,) in index.execute(
         "SELECT folder FROM downloads JOIN sources ON source = id WHERE person = ?", (place,))]  # fmt: skip
-    if trust and all(line[1:3] == (MOODLE, text) for line in sources) and len(set(downloads)) == len(downloads):
+    if trust and all(line[3:] == (MOODLE, text) for line in sources) and len(set(downloads)) == len(downloads):
         return True
     kept = best if trust < min(2, second) else None
     index.execute("UPDATE sources SET person = NULL WHERE person = ? AND id IS NOT ?", (place, kept))
-    names = ", ".join(f"the file {text}" if kind == LOOSE else text for _, kind, text, _ in sources)
-    rest = f"{text} is" if kept else "nobody is, and the cells of that line are empty"
+    names = ", ".join(line[1] for line in sources)
+    rest = f"{written} is" if kept else "nobody is, and the cells of that line are empty"
     _doubt(index, f"Several could be {people.shown(place)} of the class list: {names}. Taken for that person: {rest}."
                   " Write the right one into the column folder of the class list.")  # fmt: skip
     return kept is not None
 
 
-def _moodle(index: sqlite3.Connection, people: People, names: list[str], number: str, person: int | None) -> str:
+def _moodle(index: sqlite3.Connection, people: People, names: list[str], person: int | None) -> str:
     """The row of a source that Moodle gave a number, which is that of a hand-in and not of a person."""
     text, numbered = names
     if person is not None and (found := index.execute("SELECT label FROM lines WHERE person = ?", (person,)).fetchone()):

@@ -176,12 +176,6 @@ def moodle_folder(path: str) -> str:
     return f"{match['who']}_{match['id']}_assignsubmission_file_" if match else ""
 
 
-def moodle_number(path: str) -> str:
-    """The number of a hand-in in Moodle; "" if it is not from there."""
-    match = _MOODLE.fullmatch(path.split("/")[0])
-    return match["id"] if match else ""
-
-
 def was_late(path: str) -> bool:
     """True if Canvas called the file late."""
     match = _CANVAS.fullmatch(path)
@@ -270,7 +264,7 @@ def _of_student(folder: Path, home: str) -> Iterator[Found]:
                 left -= 1
                 path = f"{where}/{entry.name}"
                 if where == home:
-                    downloaded.add(canvas_id(entry.name) or moodle_number(entry.name))
+                    downloaded.add(canvas_id(entry.name) or moodle_folder(entry.name))
                 if entry.is_dir(follow_symlinks=False):
                     if _is_hidden(entry.name):
                         yield Found(home, path, problem=_HIDDEN)
