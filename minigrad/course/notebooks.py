@@ -30,6 +30,9 @@ Cell = dict[str, Any]
 KINDS = ("notebooks", "exercises", "solutions")
 SUFFIX = "_exercises"  # so that the two tabs of a lesson have different names
 STUB = "...  # your code here"
+# A value with its own dots and the stub below it: they become one line.
+TWO_BLANKS = r"^( *)(\w+ = .*\.\.\..*?)(?:  #.*)?\n\1\.\.\.(?=  # your code here$)"
+ONE_BLANK = r"\1\2"
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
 MINIGRAD_ONLY = "minigrad-only"
 IGNORE_OUTPUT = "nbval-ignore-output"
@@ -254,7 +257,7 @@ def _blank(source: str, id: str) -> str:
             lines.append(line)
     if inside:
         raise ValueError(f"cell {id}: a solution begins and does not end")
-    return "\n".join(lines)
+    return re.sub(TWO_BLANKS, ONE_BLANK, "\n".join(lines), flags=re.MULTILINE)
 
 
 def _next_exercise(nb: Notebook) -> list[str]:
@@ -385,9 +388,26 @@ def _text(value: Any) -> Any:
 
 NBGRADER_CONFIG = f'''"""With these settings nbgrader makes the same student notebooks as `minigrad build`."""
 
+import re
+
+from nbgrader.converters import GenerateAssignment
+from nbgrader.preprocessors import ClearSolutions
+
+
+class OneBlank(ClearSolutions):
+    """A value has one blank: its own dots and the stub below them become one line."""
+
+    def _replace_solution_region(self, cell, language):
+        replaced = super()._replace_solution_region(cell, language)
+        cell.source = re.sub({TWO_BLANKS!r}, {ONE_BLANK!r}, cell.source, flags=re.MULTILINE)
+        return replaced
+
+
 c = get_config()
 c.CourseDirectory.course_id = "minigrad"
 c.ClearSolutions.code_stub = {{"python": "{STUB}"}}
+steps = GenerateAssignment.class_traits()["preprocessors"].default()
+c.GenerateAssignment.preprocessors = [OneBlank if step is ClearSolutions else step for step in steps]
 '''
 
 

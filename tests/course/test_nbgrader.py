@@ -47,6 +47,9 @@ def test_real_nbgrader_grades_by_the_answers(name, tmp_path: Path, monkeypatch):
     assert made["success"], made.get("error")
 
     release = tmp_path / "release" / name
+    ours, theirs = (notebooks.read(file)["cells"] for file in (
+        notebooks.path("exercises", name), release / f"{name}_exercises.ipynb"))  # fmt: skip
+    assert [cell["source"] for cell in theirs] == [cell["source"] for cell in ours]
     answers = {
         "blank": None,
         "solved": notebooks.strip_outputs(notebooks.read(notebooks.path("solutions", name))),

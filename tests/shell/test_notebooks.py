@@ -161,7 +161,7 @@ def exercise(*cells: notebooks.Cell) -> notebooks.Notebook:
 def test_a_blank_is_a_stub_in_place_of_the_solution() -> None:
     function, value = exercise(code(FUNCTION), code(VALUE), code('check("5.1")'))["cells"][:2]
     assert function["source"] == "def vjp_square(x, v):\n    ...  # your code here"
-    assert value["source"] == "answer = ...\n...  # your code here"
+    assert value["source"] == "answer = ...  # your code here", "one blank for one answer"
 
 
 def test_two_blanks_in_a_cell() -> None:
