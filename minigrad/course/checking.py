@@ -424,6 +424,9 @@ def answered(exercise: Exercise, namespace: dict[str, Any], answer: Any) -> Card
 
     The answer is kept in the progress, so that `minigrad check` knows it too while the cell is blank.
     """
+    slip = forms.slip(exercise, answer, typed=True) if isinstance(answer, str) else ""
+    if slip:  # a text in the field is no answer that one may believe in
+        return Card(f"{exercise.id} {exercise.title}", "not yet", (), (slip,))
     progress_store.note(exercise.id, form=repr(answer))
     namespace[exercise.name] = answer
     history.counts_now(exercise.name)

@@ -1,5 +1,6 @@
 """check, hint, predict and progress: what a student reads, and that nothing they write harms the kernel."""
 
+import html
 import json
 import os
 import re
@@ -598,6 +599,17 @@ def test_controls_do_what_the_code_does(own_folder, painted):
     asking.on_action("answer", {"answer": "b"})
     assert namespace == {"same_when": "b"} and "passed" in painted[-1] and "<button" not in painted[-1]
     assert "write <code>same_when = &#x27;b&#x27;</code> in its cell" in painted[-1]
+
+
+def test_letters_in_a_field_are_a_slip_of_the_form(own_folder, painted):
+    namespace = {}
+    asking = question("0.1", namespace)
+    asking.on_action("answer", {"answer": "abc"})
+    assert "That is a string ('abc'). The answer is a number." in html.unescape(painted[-1])
+    assert "uotation" not in painted[-1] and "<input" in painted[-1]
+    assert namespace == {} and not progress_store.load(), "it is no try"
+    asking.on_action("answer", {"answer": "'42'"})
+    assert "Because of the quotation marks" in painted[-1] and namespace == {"answer": "42"}
 
 
 def test_a_field_locks_a_prediction_once(own_folder, painted):
