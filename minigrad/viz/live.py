@@ -159,7 +159,7 @@ class Slider:
             f'<span style="min-width:3em">{escape(self.label)}</span>'
             f'<input type="range" data-value="{escape(name, quote=True)}" min="0" step="1"'
             f' max="{len(self.values) - 1}" value="{self.start}"'
-            f' data-texts="{texts}" aria-valuetext="{escape(self.texts[self.start], quote=True)}" style="flex:1">'
+            f' data-texts="{texts}" aria-valuetext="{escape(self.texts[self.start], quote=True)}" style="flex:1;min-width:3em">'
             f'<output style="min-width:{wide}ch">{escape(self.texts[self.start])}</output></label>'
         )
 
@@ -203,7 +203,7 @@ class Film(Live):
         )
         button = f'<button type="button" data-play="yes" style="{BUTTON};min-width:6em">▶ Play</button>'
         row = "display:flex;gap:1em;align-items:center"
-        knob = f'<div style="{row}">{button}<div style="flex:1">{self.slider.html("frame")}</div></div>'
+        knob = f'<div style="{row}">{button}<div style="flex:1;min-width:0">{self.slider.html("frame")}</div></div>'
         return f'<div data-still>{self.still}</div><div data-moving style="display:none">{knob}{frames}</div>'
 
     def text(self) -> str:

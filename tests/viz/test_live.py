@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -58,3 +59,15 @@ def test_a_film_needs_no_kernel(sent: list[dict[str, object]], monkeypatch: pyte
     monkeypatch.setattr(live, "channel", lambda: pytest.fail("a film asks for nothing"))
     page = live.Film(SLIDER, ["<p>1</p>", "<p>2</p>"], "<p>still</p>", "a film").bundle()["text/html"]
     assert "still" in page and not live.pages
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.needs("chromium")
+def test_on_a_phone_a_films_slider_is_seen_whole(page: Any) -> None:
+    film = live.Film(SLIDER, ["<p>1</p>", "<p>2</p>"], "<p>still</p>", "a film")
+    page.set_viewport_size({"width": 250, "height": 500})
+    page.set_content(film.bundle()["text/html"])
+    page.locator("[data-moving]").wait_for()
+    wide, inside = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
+    assert wide <= inside
