@@ -17,7 +17,7 @@ import pytest
 from minigrad import viz
 from minigrad.course import check, child, hint, lessons, notebooks, predict, progress_store, site, worker
 from minigrad.course.exercise import call, run
-from minigrad.course.site import alive, questions, text
+from minigrad.course.site import alive, api, questions, text
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +89,12 @@ AXE = """async () => {
 AXED = ("index", "glossary", "02_chain_rule", "04_pytorch_semantics_exercises")
 
 
+SEARCHES = {  # what visitors type, and the page that is found first
+    "backprop": "lessons/", "vanishing gradient": "10_activations", "overfitting": "12_digits", "brodcasting": "#broadcasting",
+    "chain rule": "lessons/02_chain_rule", "Linear": "nn.Linear",
+}  # fmt: skip
+
+
 class Links(HTMLParser):
     """The addresses that a page holds, and the anchors that it has."""
 
@@ -119,7 +125,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_every_link_and_anchor_exists_and_pages_are_small(whole: Path) -> None:
     pages = {file: Links(file.read_text(encoding="utf-8")) for file in whole.rglob("*.html")}
-    assert len(pages) == 2 * len(lessons.all_lessons()) + len(site.LOOSE) + 3
+    assert len(pages) == 2 * len(lessons.all_lessons()) + len(site.LOOSE) + len(api.SPACES) + 4
     for file, links in pages.items():
         for address in links.addresses:
             if address.startswith(("https:", "data:")):
@@ -129,6 +135,7 @@ def test_every_link_and_anchor_exists_and_pages_are_small(whole: Path) -> None:
             assert goal.is_file(), f"{file.name}: {address}"
             assert goal.suffix != ".html" or unquote(anchor) in pages[goal].anchors, f"{file.name}: {address}"
     assert statistics.median(file.stat().st_size for file in pages) < 300_000
+    assert max(file.stat().st_size for file in (whole / "api").iterdir()) < 350_000
     assert sum(file.stat().st_size for file in whole.rglob("*") if file.is_file()) < 6_000_000
 
 
@@ -188,8 +195,14 @@ def a_reader_predicts_moves_and_searches(page: Any, whole: Path) -> None:
     for theme in ("light", "dark"):
         page.locator("#theme").click()
         assert page.locator(".mg").first.get_attribute("data-theme") == theme
+    for typed, first in SEARCHES.items():
+        page.keyboard.press("/")
+        page.locator("#search-words").fill(typed)
+        page.locator("#search-found a").first.wait_for()
+        assert first in str(page.locator("#search-found a").first.get_attribute("href")), typed
+        page.keyboard.press("Escape")
     page.keyboard.press("/")
-    page.keyboard.type("broadcast")
+    page.locator("#search-words").fill("broadcast")
     page.locator("#search-found a", has_text="broadcasting").first.wait_for()
     page.keyboard.press("Enter")
     page.wait_for_url("**/06_broadcasting.html*")

@@ -64,17 +64,23 @@ PRESETS = [
     ("Two layers", "x = [[1, -1]]\nV = [[0.5, -1], [1, 0.25]]\nw = [[2], [-1]]\nh = tanh(x @ V)\nloss = sum((h @ w - 1) ** 2)"),
     ("x − x", "x = 2\ny = x - x"),
 ]
+ABOUT = (
+    "Learn how PyTorch computes gradients by building the engine yourself: pictures of every backward pass, questions before "
+    "each answer, and exercises that say what went wrong."
+)
 HEADING = re.compile(r"(?=<h2 )")
 TERM = re.compile(r"<tr>\s*<td>(.*?)</td>")
 ROW = re.compile(r'<tr id="([^"]*)">\s*<td>(.*?)</td>\s*<td>(.*?)</td>', re.DOTALL)
 OPTIONS = re.compile(r'<ul>\s*(<li><code[^>]*>(?:"|&quot;)[a-z](?:"|&quot;)</code>.*?</li>\s*)+</ul>\s*$', re.DOTALL)
+ENTRY = re.compile(r'<details class="entry" id="([^"]*)"><summary><code>(.*?)</code> <span>(.*?)</span>')
 SECTION = re.compile(r'<h[1-3] id="([^"]*)">(.*?)</h[1-3]>', re.DOTALL)
 SKIPPED = re.compile(r"<(pre|script|math|form|svg)\b.*?</\1>|<a class=\"anchor\".*?</a>", re.DOTALL)
 
 
 @dataclass
 class Page:
-    """One page of the site; `body` is its article, `headings` level, text and anchor of each heading."""
+    """One page of the site; `body` is its article, `headings` level, text and anchor of each heading. What `more` has as
+    `about` is the description that search engines and messages show."""
 
     path: str
     title: str
@@ -117,7 +123,9 @@ def build(out: Path, lite: str = "", only: str = "") -> Iterator[tuple[Path, str
         made += [lesson_page(maker, lesson, living), exercise_page(maker, lesson)]
     if not only:
         made += [loose_page(maker, source, path) for source, (path, _) in LOOSE.items()]
-        made += [Page(API[0], "The API", "plain", *api.page()), playground_page(), front_page(known)]
+        made += [Page(path, title, "plain", body, headings) for path, title, body, headings in api.pages()]
+        made += [playground_page(), front_page(known)]
+        maker.files["404.html"] = piece("404.html").encode()
         maker.files["assets/search.js"] = search_index(made)
     maker.files["assets/stepper.js"] = stepper_script()
     maker.files["assets/playground.js"] = playground_script()
@@ -208,7 +216,7 @@ def lesson_page(maker: Maker, lesson: Lesson, living: dict[str, Living]) -> Page
     out.append("</div>\n" * folded)
     later = next((each for each in lessons.all_lessons() if each.number > lesson.number), None)
     more = {
-        "lesson": lesson, "asked": asked, "next": f"exercises/{lesson.slug}{notebooks.SUFFIX}.html",
+        "lesson": lesson, "about": lesson.idea, "asked": asked, "next": f"exercises/{lesson.slug}{notebooks.SUFFIX}.html",
         "next_title": f"Exercises of lesson {lesson.number:02d}",
     }  # fmt: skip
     more |= neighbours(lesson, later) | download(maker, source)
@@ -235,7 +243,8 @@ def exercise_page(maker: Maker, lesson: Lesson) -> Page:
         out.append(text.colour(cell["source"]))
         out += [hints(lessons.find(id)) for id in notebooks.exercise_ids({"cells": [cell]})]
     later = next((each for each in lessons.all_lessons() if each.number > lesson.number), None)
-    more = {"lesson": lesson, "previous": f"lessons/{lesson.slug}.html", "previous_title": title_of(lesson)}
+    more = {"lesson": lesson, "about": f"Exercises: {lesson.idea}"}
+    more |= {"previous": f"lessons/{lesson.slug}.html", "previous_title": title_of(lesson)}
     if later:
         more |= {"next": f"lessons/{later.slug}.html", "next_title": title_of(later)}
     more |= download(maker, source)
@@ -280,7 +289,8 @@ def playground_page() -> Page:
         "which you can also change above the picture. The backward pass starts from the last line. There are "
         "<code>+ - * / ** @</code> and the functions sin, cos, exp, log, sqrt, tanh, sigmoid, relu, abs, sum and mean.</p>\n"
     )
-    return Page(*PLAYGROUND, "playground", words + trying(), [(1, "Playground", "article")])
+    about = {"about": "Type a formula, move its inputs, and follow the backward pass step by step, without Python."}
+    return Page(*PLAYGROUND, "playground", words + trying(), [(1, "Playground", "article")], about)
 
 
 def trying() -> str:
@@ -400,7 +410,7 @@ def rendered(page: Page, known: list[Lesson], maker: Maker) -> bytes:
     values = {
         "page": page, "body": Markup(page.body), "to": to, "known": known, "menu": menu, "title_of": title_of,
         "sections": [(words, anchor) for level, words, anchor in page.headings if level == 2], "more": page.more,
-        "lite": maker.lite, "SUFFIX": notebooks.SUFFIX,
+        "about": page.more.get("about", ABOUT), "lite": maker.lite, "SUFFIX": notebooks.SUFFIX,
     }  # fmt: skip
     name = {"front": "front.html", "playground": "playground_page.html"}.get(page.kind, "page.html")
     return templates().get_template(name).render(values).encode() + b"\n"
@@ -425,9 +435,9 @@ def search_index(made: list[Page]) -> bytes:
     """Every section of every page: address, title of the page, heading, text."""
     rows = []
     for page in made:
-        for anchor, term, words in ROW.findall(page.body):
+        for anchor, term, words in ROW.findall(page.body) + ENTRY.findall(page.body):
             rows.append([f"{page.path}#{anchor}", page.title, text.plain(term), text.plain(words)])
-        _, *parts = SECTION.split(page.body)
+        _, *parts = SECTION.split(page.body.partition('<details class="entry"')[0])
         for anchor, heading, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             words = " ".join(text.plain(SKIPPED.sub(" ", body)).split())
             rows.append([f"{page.path}#{anchor}", page.title, text.plain(SKIPPED.sub("", heading)), words])

@@ -1,4 +1,4 @@
-"""The page of the API: every public name with its signature, its docstring and an example.
+"""The pages of the API, one a module: every public name with its signature, its docstring and an example.
 
 An example stands in the docstring, or in docs/api_examples.txt.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from minigrad.course import notebooks
 from minigrad.course.site import text
 
-__all__ = ["examples", "page", "public"]
+__all__ = ["examples", "pages", "public"]
 
 BREAK = "\n\n"
 SPACES = (
@@ -59,16 +59,19 @@ def example(space: str, name: str) -> str:
     return next((examples()[f"{place}.{name}"] for place in (space, "minigrad") if f"{place}.{name}" in examples()), "")
 
 
-def page() -> tuple[str, list[tuple[int, str, str]]]:
-    """The body of the page, and its headings."""
-    out = [f'<h1 id="The-API">The API</h1>\n<p>{text.inline(OPENING)}</p>\n']
-    headings = [(1, "The API", "The-API")]
+def pages() -> Iterator[tuple[str, str, str, list[tuple[int, str, str]]]]:
+    """The page of each module and then the list of all, as path, title, body and headings."""
+    rows = []
     for space, title, says in SPACES:
-        entries = [entry(space, name, thing) for name, thing in public(space)]
-        headings.append((2, title, space))
-        anchor = f'<a class="anchor" href="#{space}" aria-label="Link to this section">#</a>'
-        out += [f'<h2 id="{space}">{title}{anchor}</h2>\n<p><code>{space}</code>. {text.inline(says)}</p>\n', *entries]
-    return "".join(out), headings
+        path = f"api/{space}.html"
+        about, names = f"<p><code>{space}</code>. {text.inline(says)}</p>\n", [*public(space)]
+        body = f'<h1 id="{space}">{title}</h1>\n{about}' + "".join(entry(space, *each) for each in names)
+        yield path, title, body, [(1, title, space)]
+        links = ", ".join(f'<a href="{path}#{space}.{name}">{name}</a>' for name, _ in names)
+        rows.append(f'<h2 id="{space}"><a href="{path}">{title}</a></h2>\n{about}<p>{links}</p>\n')
+    lead = f'<h1 id="The-API">The API</h1>\n<p>{text.inline(OPENING)}</p>\n'
+    headings = [(1, "The API", "The-API"), *((2, title, space) for space, title, _ in SPACES)]
+    yield "api.html", "The API", lead + "".join(rows), headings
 
 
 def public(space: str) -> Iterator[tuple[str, Any]]:

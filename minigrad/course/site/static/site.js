@@ -244,29 +244,61 @@ addEventListener("keydown", (event) => {
 	const typing = event.target.closest("input, textarea, select, [contenteditable]");
 	if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey && !dialog.open) { event.preventDefault(); openSearch(); }
 });
-/** Sections that hold every word, the better ones first: a word of a heading counts more than one of the text. */
+// Words that visitors bring, and those that the course uses for the same thing.
+const SAME = { backprop: "backward", backpropagation: "backward", vanishing: "vanish", overfit: "held out", overfitting: "held out", derivate: "derivative",
+	einsum: "matmul", classifier: "digits", mnist: "digits", optimiser: "optimizer", optimizer: "optimiser" };
+/** Where a word begins in a text. */
+const beginning = (word) => new RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`, "giu");
+/** Sections that hold every word, the better ones first: a word of a heading counts more than one of the text, a lesson more than exercises. */
 function matches(words) {
-	const scored = [];
+	const scored = [], sought = words.map((word) => [word, SAME[word]].filter(Boolean).map((one) => [one, beginning(one)]));
+	const often = (text, at) => text.match(at)?.length || 0;
 	for (const row of window.minigradSearch) {
-		const [, title, heading, text] = row.map((each) => each.toLowerCase());
-		let score = 0;
-		for (const word of words) {
-			const here = 12 * (heading === word) + 6 * starts(heading, word) + 2 * starts(title, word) + starts(text, word);
-			if (!here) { score = 0; break; }
-			score += here + Math.min(3, text.split(word).length - 1) / 10;
-		}
-		if (score) scored.push([score, row]);
+		const [address, title, heading, text] = row;
+		let score = address.startsWith("lessons/") ? 1 : address.startsWith("exercises/") || address.startsWith("api/") ? -1 : 0;
+		const has = sought.every((forms) => {
+			const best = Math.max(...forms.map(([one, at]) => 12 * (heading.toLowerCase() === one) + 6 * !!often(heading, at) + 2 * !!often(title, at)
+				+ Math.min(3, often(text, at)) * 0.4));
+			score += best;
+			return best > 0;
+		});
+		if (has) scored.push([score, row]);
 	}
 	return scored.sort((a, b) => b[0] - a[0]).map(([, row]) => row);
 }
-const starts = (text, word) => (` ${text}`.match(new RegExp(`[^\\p{L}\\p{N}]${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`, "u")) ? 1 : 0);
+/** How many letters differ, are missing, too many or exchanged with their neighbour. */
+function distance(a, b) {
+	let before = [], above = Array.from({ length: b.length + 1 }, (_, j) => j);
+	for (let i = 1; i <= a.length; i++) {
+		const row = [i];
+		for (let j = 1; j <= b.length; j++) {
+			row[j] = Math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] !== b[j - 1]));
+			if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], before[j - 2] + 1);
+		}
+		[before, above] = [above, row];
+	}
+	return above[b.length];
+}
+let words = null;
+/** The word of the course that is nearest to one that it does not have. */
+function nearest(word) {
+	if (!words) {
+		words = new Map();
+		for (const row of window.minigradSearch) for (const [one] of row.slice(1).join(" ").toLowerCase().matchAll(/[\p{L}_]{3,}/gu)) words.set(one, (words.get(one) || 0) + 1);
+	}
+	if (word.length < 4 || SAME[word] || [...words.keys()].some((one) => one.startsWith(word))) return word;
+	const most = word.length < 8 ? 1 : 2, near = [...words].map(([one, times]) => [distance(word, one), -times, one]).filter(([far]) => far <= most);
+	return near.sort((a, b) => a[0] - b[0] || a[1] - b[1])[0]?.[2] || word;
+}
 function look() {
-	const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-	if (!window.minigradSearch || !words.length) { found.replaceChildren(); counted.textContent = ""; return; }
-	const rows = matches(words);
-	counted.textContent = rows.length ? `${rows.length} ${rows.length === 1 ? "section" : "sections"} found` : "No section holds all of these words.";
+	const typed = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+	if (!window.minigradSearch || !typed.length) { found.replaceChildren(); counted.textContent = ""; return; }
+	let rows = matches(typed), asked = typed;
+	if (!rows.length) rows = matches(asked = typed.map(nearest));
+	const instead = rows.length && asked !== typed ? ` for \u201c${asked.join(" ")}\u201d` : "";
+	counted.textContent = rows.length ? `${rows.length} ${rows.length === 1 ? "section" : "sections"} found${instead}` : "No section holds all of these words.";
 	found.replaceChildren(...rows.slice(0, 20).map(([address, title, heading, text]) => {
-		const item = element("li"), at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 50);
+		const item = element("li"), at = Math.max(0, text.toLowerCase().indexOf(asked[0]) - 50);
 		const link = element("a", heading, { href: root + address });
 		link.addEventListener("click", () => dialog.close());
 		item.append(link, element("span", title === heading ? "" : title), element("p", (at ? "… " : "") + text.slice(at, at + 160)));
