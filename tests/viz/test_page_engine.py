@@ -281,10 +281,12 @@ def test_names_that_come_again_are_told_apart(engine) -> None:
 
 
 def test_written_numbers_are_computed_and_written_as_python_does(engine) -> None:
-    texts = ["x = 1\nsum(2) * x", "x = 1\nmean(6) * x", "x = 2\n(-2) ** x", "x = 2\n-2 * x"]
+    texts = ["x = 1\nsum(2) * x", "x = 1\nmean(6) * x", "x = 2\n(-2) ** x", "x = 2\n-2 * x",
+             "c = 2 + 3\nx = 2\nc * x"]  # fmt: skip
     made = engine("(js, texts) => texts.map((t) => js.parse(t).forward.map((move) => move.line))", texts)
     assert [lines[-1] for lines in made] == ["sum(2) * x = 2 \u00b7 1 = 2", "mean(6) * x = 6 \u00b7 1 = 6",
-                                          "(-2) ** x = (-2) ** 2 = 4", "-2 * x = -2 \u00b7 2 = -4"]
+                                          "(-2) ** x = (-2) ** 2 = 4", "-2 * x = -2 \u00b7 2 = -4",
+                                          "c * x = 5 \u00b7 2 = 10"]  # fmt: skip
 
 
 def test_nothing_that_is_typed_can_be_run() -> None:

@@ -1,4 +1,4 @@
-// Reads what a visitor types, a formula or a few assignments, and makes the stepper's data of it: the graph, the order of its
+// Reads what a visitor types and makes the stepper's data of it: the graph, the order of its
 // moves and the rules by name. The numbers come from `compute`. Nothing that is typed is ever run as JavaScript.
 
 import { RULES } from "./rules.js";
@@ -16,7 +16,6 @@ export class Mistake extends Error {
 const TOKEN = /\s*(?:((?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/@=(),.[\]]))/iy;
 const POWERS = { "+": 1, "-": 1, "*": 2, "/": 2, "@": 2, neg: 3, "**": 4 }, LETTERS = 2000, DEEP = 60, NAME = 24, NODES = 80, SIDE = 8;
 const FUNCTIONS = ["sin", "cos", "exp", "log", "sqrt", "tanh", "sigmoid", "relu", "abs", "sum", "mean"], MODULES = ["torch", "np", "math", "minigrad", "F"];
-const NOTHING = "Here is nothing to differentiate: no input stands in this line.";
 const shown = (s) => (s.length ? `(${s.join(", ")}${s.length > 1 ? "" : ","})` : "()");
 
 /** The tree of a line from the place `start` on: { op, args, from, to }, where a name has `name` and a number `value`. */
@@ -132,7 +131,6 @@ export function parse(text) {
 		if (head && tree.op === "number") last = add({ name: head[1], leaf: true, rg: true, named: true, shape: tree.value.s, row, at: 0 }, null, tree.value);
 		else {
 			last = build(tree);
-			if (last.node === undefined) wrong(NOTHING, tree);
 			const n = nodes[last.node];
 			if (head && make[last.node] && n.span?.join() === span(tree).join() && !n.named) Object.assign(n, { name: head[1], named: true });
 		}
@@ -189,8 +187,7 @@ export function parse(text) {
 		}
 	});
 	if (!last) throw new Mistake("Write a formula, for example x = 2 in one line and x * x in the next.", 0, 0);
-	const end = nodes[last.node];
-	if (!end.rg) throw new Mistake(NOTHING, end.row, end.at);
+	if (!nodes[last.node]?.rg) throw new Mistake("Here is nothing to differentiate: no input stands in this line.", kept.at(-1)[0] - 1);
 	return graph(nodes, make, exact, last.node, kept);
 }
 
