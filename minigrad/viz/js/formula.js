@@ -98,8 +98,8 @@ function read(line, row, start) {
 /** A tree as Python writes it. */
 function written(t, least = 0) {
 	if (t.op === "name") return t.name;
-	const power = POWERS[t.op], number = t.value && list(t.value);
-	if (t.op === "number") return number[0] === "-" && least > POWERS.neg ? `(${number})` : number;
+	if (t.op === "number") return least > POWERS.neg ? list(t.value).replace(/^-.*/, "($&)") : list(t.value);
+	const power = POWERS[t.op];
 	if (!power) return `${t.op}(${written(t.args[0])})`;
 	const [a, b] = t.args, up = t.op === "**", text = b ? `${written(a, up ? power + 1 : power)} ${t.op} ${written(b, up ? POWERS.neg : power + 1)}` : `-${written(a, power)}`;
 	return power < least ? `(${text})` : text;
