@@ -255,7 +255,7 @@ RUBBISH = {  # a text: the sentence, and the letter that it points at
     "x = [1, [2]]": ("rows that are equally long", 0, 4),
     "x = 1\nconstructor(x)": ("no function constructor", 1, 0),
     "x = 1\nx.sin": ("needs brackets", 1, 2),
-    "x = 1\n" + "x + " * 90 + "x": ("more than 80 boxes", 1, 0),
+    "x = 1\n" + "x + " * 90 + "x": ("More than 80 boxes", 1, 0),
     "x = 1\nx + sum(2 @ 3)": ("cannot multiply the shapes () and ()", 1, 8),
     "x = 1\n[1, 2] * [3, 4]": ("nothing to differentiate", 1, 0),
 }

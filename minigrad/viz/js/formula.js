@@ -116,7 +116,7 @@ export function parse(text) {
 	const lines = text.split(/\n|;/), nodes = [], make = [], exact = {}, names = new Map(), kept = [];
 	let last = null;
 	const add = (n, how, value) => {
-		if (nodes.length >= NODES) throw new Mistake(`A picture of more than ${NODES} boxes is not drawn here.`, n.row, n.at);
+		if (nodes.length >= NODES) throw new Mistake(`More than ${NODES} boxes are not drawn here.`, n.row, n.at);
 		const blank = { op: "", symbol: "", leaf: false, rg: false, named: false, expr: "", line: "", src: "", spot: "", old: null };
 		nodes.push({ ...blank, ...n });
 		make.push(how);
