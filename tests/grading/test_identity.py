@@ -105,7 +105,7 @@ def check(drawn: Drawn, out: Path) -> int:
     counted = {by_worth[result["points"]] for result in results}
     joined = {r["student"] for r in results}
     assert len(results) == len(joined), "two results of one row"
-    aside = re.findall(r"<li><bdi>([^<]*): an earlier copy of lesson 05", page)
+    aside = re.findall(r"<li><bdi>([^<]*): (?:an earlier copy of lesson 05|lesson 05 came in \d hand-ins of Moodle)", page)
     told = sum(int(n) for n in re.findall(r": (\d+) more files were left aside", page))
     assert len(results) + len(aside) + told == drawn.files, "a file is missing, or there twice"
     for result in results:  # the latest file of its own source, or of one name of Moodle in two downloads
@@ -192,16 +192,42 @@ def test_a_loose_file_is_no_folder(tmp_path: Path, level: str) -> None:  # noqa:
 
 
 def test_a_name_of_moodle_is_one_person_if_the_class_list_has_one(tmp_path: Path, level: str) -> None:  # noqa: F811
-    for download, number in (("one", 101), ("two", 202)):
+    for download, number, lesson in (("one", 101, 5), ("two", 202, 6)):
         folder = tmp_path / download / f"Zoe Smith_{number}_assignsubmission_file_"
         folder.mkdir(parents=True)
-        (folder / "05.ipynb").write_bytes(notebook(RIGHT, 'check("5.1")'))
+        (folder / "mine.ipynb").write_bytes(notebook(RIGHT, f'check("{lesson}.1")'))
     apart, page = graded(tmp_path / "one", tmp_path / "out", (), tmp_path / "two")
     assert [line[0] for line in apart] == ["Zoe Smith_101", "Zoe Smith_202"] and "Moodle has 2 numbers for Zoe Smith" in page
     assert graded(tmp_path / "one", tmp_path / "joined", (ANN,), tmp_path / "two")[0] == [("Zoe Smith", "4711", "1")]
     shutil.move(tmp_path / "two" / "Zoe Smith_202_assignsubmission_file_", tmp_path / "one")
     found, page = graded(tmp_path / "one", tmp_path / "same", (ANN,))
-    assert sorted(found) == [("Zoe Smith", "4711", ""), ("Zoe Smith_101", "", "1"), ("Zoe Smith_202", "", "1")]
+    assert sorted(found) == [("Zoe Smith", "4711", ""), ("Zoe Smith_101", "", "1"), ("Zoe Smith_202", "", "0")]
+
+
+def test_who_takes_a_name_in_moodle_replaces_no_grade(tmp_path: Path, level: str) -> None:  # noqa: F811
+    """A display name can be changed: another week's hand-in of that name may be another's, and is no later copy of hers."""
+    for download, number, source in (("one", 101, RIGHT), ("two", 202, WRONG)):
+        folder = tmp_path / download / f"Zoe Smith_{number}_assignsubmission_file_"
+        folder.mkdir(parents=True)
+        (folder / "05.ipynb").write_bytes(notebook(source, 'check("5.1")'))
+    hand_in(tmp_path / "one", bob=RIGHT)
+    found, page = graded(tmp_path / "one", tmp_path / "out", (ANN,), tmp_path / "two")
+    assert found == [("Zoe Smith", "4711", ""), ("bob", "", "1")]
+    for number in (101, 202):
+        assert f"Zoe Smith_{number}_assignsubmission_file_/05.ipynb: lesson 05 came in 2 hand-ins of Moodle" in page
+    shutil.rmtree(tmp_path / "two" / "Zoe Smith_202_assignsubmission_file_")
+    found, page = graded(tmp_path / "one", tmp_path / "out", (ANN,), tmp_path / "two")
+    assert found == [("Zoe Smith", "4711", "1"), ("bob", "", "1")]
+
+
+def test_strangers_do_not_decide_which_lessons_count(tmp_path: Path, level: str) -> None:  # noqa: F811
+    """One person may lay any number of loose files beside the folders of a class."""
+    hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=RIGHT)
+    for number in range(3):
+        (hand_ins / f"x{number}.ipynb").write_bytes(notebook("x = 1", 'check("9.1")'))
+    found, page = graded(hand_ins, tmp_path / "out", (Person(folder="ann"), Person(folder="bob"), ANN))
+    assert [line[2] for line in found if line[0] in ("ann", "bob")] == ["1", "1"]
+    assert "09_custom_function" not in rows(tmp_path / "out")[0] and "Lesson 09 does not count: 0 of 2" in page
 
 
 @pytest.mark.parametrize("year", [1902, 1969, 2263, 2300, 2999])

@@ -348,7 +348,7 @@ def jobs_of(
     files: list[tuple[Path, reader.Found]], found: HandIns, course_key: bytes, settings: dict[str, Any], asked: frozenset[int]
 ) -> list[dict[str, Any]]:
     """The jobs of one student: of several copies of a lesson the last one, by its time and then by its name."""
-    newest: dict[int, tuple[tuple[int, str], dict[str, Any], reader.Found]] = {}
+    newest: dict[tuple[int, int], tuple[tuple[int, str], dict[str, Any], reader.Found]] = {}  # by lesson and source
     copies: Counter[int] = Counter()
     for folder, one in files:
         job = prepare(folder, one, course_key, settings)
@@ -357,16 +357,18 @@ def jobs_of(
         if isinstance(job, str):
             found.set_aside(one, job)
             continue
-        number, rank = job["lesson"], (one.time, one.path)
+        number, place, copy = job["lesson"], (job["lesson"], one.source), ((one.time, one.path), job, one)
         copies[number] += 1
-        earlier = newest.get(number)
-        if earlier is None or rank >= earlier[0]:  # the same name in a later download is the later copy
-            newest[number] = (rank, job, one)
-        if earlier is not None:
-            older = min(earlier, (rank, job, one), key=operator.itemgetter(0))
-            later = newest[number][2].path
-            found.set_aside(older[2], f"an earlier copy of lesson {number:02d}: {readable(later)} counts")
-    for number, (_, job, _) in newest.items():
+        if place in newest:  # the same name in a later download is the later copy
+            older, copy = sorted((newest[place], copy), key=operator.itemgetter(0))
+            found.set_aside(older[2], f"an earlier copy of lesson {number:02d}: {readable(copy[2].path)} counts")
+        newest[place] = copy
+    several = Counter(number for number, _ in newest)
+    for place in [place for place in newest if several[place[0]] > 1]:
+        found.set_aside(newest.pop(place)[2], reader.Unread(
+            f"lesson {place[0]:02d} came in {several[place[0]]} hand-ins of Moodle under this name, which may be of two people:"
+            " take away what does not count, then run again"))  # fmt: skip
+    for (number, _), (_, job, _) in newest.items():
         job["copies"], job["allowance"] = copies[number], min(NOTEBOOK_SECONDS, settings["together"] / len(newest))
     return [job for _, job, _ in newest.values()]
 
