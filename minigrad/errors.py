@@ -108,6 +108,12 @@ def not_implemented(kernel: str, type_name: str) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{type_name}'")
 
 
+def floats_only(kernel: str, dtype: Any) -> None:
+    """NotImplementedError where a function of floats is given another number type."""
+    if not dtype.is_floating_point:
+        raise not_implemented(kernel, dtype.tensor_name)
+
+
 def cannot_save(i: int, value: Any) -> TypeError:
     kind = type_name(value)
     return TypeError(f"save_for_backward can only save variables, but argument {i} is of type {kind}")

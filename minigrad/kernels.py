@@ -274,8 +274,6 @@ def logsumexp(x: Array, dims: Shape, keepdim: bool) -> Array:
 
 def reduced(losses: Array, reduction: str) -> Array:
     """The mean or the sum of each element's loss, or all of them."""
-    if losses.dtype.kind != "f":
-        raise errors.not_implemented("mse_cpu", dtypes.of(losses.dtype).tensor_name)
     if reduction == "mean":
         return mean_all(losses)
     return total(losses, None) if reduction == "sum" else losses

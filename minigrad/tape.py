@@ -312,6 +312,9 @@ class enable_grad(GradMode):
 class set_grad_enabled(GradMode):
     """Switch recording on or off, at once; as a context manager or decorator, switch back at the end."""
 
+    def __new__(cls, mode: Any = None) -> Any:
+        return object.__new__(cls)
+
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             raise TypeError(errors.must_be_bool("set_grad_enabled", "enabled", mode))

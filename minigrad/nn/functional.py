@@ -18,11 +18,11 @@ import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, kernels
-from minigrad.errors import at_least, check
+from minigrad.errors import at_least, check, floats_only
 from minigrad.kernels import Windows
 from minigrad.operation import public
 from minigrad.ops import random
-from minigrad.ops.creation import ones
+from minigrad.ops.creation import ones, result_type
 from minigrad.ops.elementwise import sigmoid as sigmoid
 from minigrad.ops.elementwise import tanh as tanh
 from minigrad.ops.reductions import soft
@@ -42,6 +42,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 @public
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """x where it is positive, negative_slope * x elsewhere."""
+    floats_only("leaky_relu_cpu", input.dtype)
     function = _leaky_relu_ if inplace else table.leaky_relu
     return function(input, negative_slope)
 
@@ -56,18 +57,21 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     approximate="tanh" takes a formula with tanh for that probability.
     """
     check(approximate in ("none", "tanh"), "approximate argument must be either none or tanh.")
+    floats_only("GeluKernelImpl", input.dtype)
     return table.gelu(input, approximate)
 
 
 @public
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
+    floats_only("softplus_cpu", input.dtype)
     return table.softplus(input, beta, threshold)
 
 
 @public
 def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(x)), without overflow."""
+    floats_only("log_sigmoid_cpu", input.dtype)
     return table.logsigmoid(input)
 
 
@@ -180,6 +184,7 @@ def batch_norm(
     """
     if not input.numel():
         return input.clone()
+    at_least(2, input.ndim, "batch_norm expects at least 2 dimensions, but got {}")
     _check_types(input, weight, bias, running_mean, running_var)
     for name, t in (("running_mean", running_mean), ("weight", weight)):
         if t is not None and t.numel() != input.shape[1]:
@@ -257,7 +262,9 @@ def scaled_dot_product_attention(
     says what may be looked at, another one is added to the scores.
     `is_causal`: position i looks at 0 ... i.
     """
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    enough = min(query.ndim, key.ndim, value.ndim) > 1
+    check(enough, "Expected query, key, and value to all be at least 2 dimensional")
+    scale = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
         size = query.shape[-2], key.shape[-2]
@@ -378,6 +385,7 @@ def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
 @public
 def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0) -> Tensor:
     """The mean of each window; stride None is the kernel's size."""
+    errors.check_dim(-3, input.ndim)
     windows = _windows(kernel_size, stride, padding)
     x = _pooled(input, windows)
     out = table.avg_pool2d(x, windows)
@@ -388,6 +396,7 @@ def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Each window as a column: (N, C, H, W) to (N, C * kh * kw, windows)."""
     windows = _windows(kernel_size, stride, padding, dilation)
+    errors.check_dim(-3, input.ndim)
     x = _batched(input, IMAGES)
     check(min(windows.stride) > 0, "stride should be greater than zero")
     given = f"Given input with spatial size {tuple(x.shape[2:])}, kernel_size={windows.kernel}"
@@ -452,6 +461,7 @@ def _same_shape(input: Tensor, target: Tensor, reduction: str) -> tuple[Tensor, 
 def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """The mean (or the sum, or each) of (input - target)²."""
     input, target = _same_shape(input, target, reduction)
+    floats_only("mse_cpu", result_type(input, target))
     return table.mse_loss(input, target, reduction)
 
 
@@ -471,6 +481,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
     if at_least(0, beta, "smooth_l1_loss does not support negative values for beta.") == 0:
         return l1_loss(input, target, reduction=reduction)
     input, target = _same_shape(input, target, reduction)
+    floats_only("smooth_l1_cpu", result_type(input, target))
     return table.smooth_l1_loss(input, target, reduction, beta)
 
 
@@ -482,6 +493,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     """
     check(delta > 0, "huber_loss does not support non-positive values for delta.")
     input, target = _same_shape(input, target, reduction)
+    floats_only("huber_cpu", result_type(input, target))
     return table.huber_loss(input, target, reduction, delta)
 
 
@@ -541,7 +553,7 @@ def _soft(input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, 
     if reduction == "none":
         return -product.sum(dim)
     total = -product.sum()
-    return total if reduction == "sum" else total / (input.numel() // classes)
+    return total if reduction == "sum" else total / (input.numel() // (classes or 1))
 
 
 def _along(weight: Tensor, input: Tensor, dim: int) -> Tensor:
@@ -622,6 +634,7 @@ def binary_cross_entropy(
         raise ValueError(f"{sizes} is deprecated. Please ensure they have the same size.")
     words = f"Found dtype {target.dtype.tensor_name} but expected {input.dtype.tensor_name}"
     check(input.dtype is target.dtype, words)
+    floats_only("binary_cross_entropy", input.dtype)
     for name, x in (("input", input._data), ("target", target._data)):
         check(((x >= 0) & (x <= 1)).all(), f"all elements of {name} should be between 0 and 1")
     return table.bce_loss(input, target, weight, reduction)
@@ -643,7 +656,8 @@ def binary_cross_entropy_with_logits(
     _check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    if input.is_floating_point() and not target.is_floating_point():
+    floats_only("log_sigmoid_cpu", input.dtype)
+    if not target.is_floating_point():
         raise RuntimeError(
             f"result type {input.dtype.tensor_name} can't be cast to the desired output type {target.dtype.tensor_name}"
         )

@@ -97,8 +97,8 @@ def square(input: Tensor) -> Tensor:
 @public
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest whole number, half to even; or the nearest number with so many decimals."""
-    if decimals and not input.is_floating_point():
-        raise errors.not_implemented("round_cpu", input.dtype.tensor_name)
+    if decimals:
+        errors.floats_only("round_cpu", input.dtype)
     return table.round(input, decimals)
 
 
@@ -164,7 +164,8 @@ def sub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
 
 def _scaled(input: Tensor, other: Any, alpha: Any) -> Any:
     """alpha * other, in a number type that the result of the whole can have."""
-    if type(alpha) is int and alpha == 1:
+    known = isinstance(other, OPERAND)
+    if not known or (type(alpha) is int and alpha == 1):
         return other
     kind, number = result_type(input, other), +plain(alpha)
     truth = kind is dtypes.bool_

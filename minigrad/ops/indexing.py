@@ -89,7 +89,7 @@ def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, str]:
     The numpy key of integers, slices and None that gives a view; the index tensors and
     masks, each with its dimension of that view; the name of the view's last step.
     """
-    several = isinstance(index, tuple) or (isinstance(index, list) and _is_uneven(index))
+    several = isinstance(index, tuple) or (isinstance(index, list) and _stands_for_a_tuple(index))
     items = [_item(item) for item in (index if several else (index,))]
     rest = len(shape) - sum(map(_consumes, items))
     if rest < 0:
@@ -124,10 +124,10 @@ def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, str]:
     return (*key, ...), picks, last
 
 
-def _is_uneven(index: list[Any]) -> bool:
-    """Whether a list is no array of integers, but as a tuple: `x[[0, [1, 2]]]` is `x[0, [1, 2]]`."""
-    lengths = {len(part) if isinstance(part, (list, tuple)) else None for part in index}
-    return len(lengths) > 1 or any(isinstance(part, (slice, type(None), type(...))) for part in index)
+def _stands_for_a_tuple(index: list[Any]) -> bool:
+    """Whether a list is a tuple of indices, as in PyTorch: `x[[0, [1, 2]]]` is `x[0, [1, 2]]`."""
+    kinds = (Tensor, list, tuple, slice, type(None), type(...))
+    return len(index) < 32 and any(isinstance(part, kinds) for part in index)
 
 
 def _item(item: Any) -> Any:
@@ -234,22 +234,33 @@ def _without_leading_ones(x: Tensor) -> Tensor:
 # ------------------------------------------------------------------- gather and scatter
 
 
+def _places(name: str, index: Tensor, kinds: str) -> Any:
+    """The array of an index, of one dimension at least; RuntimeError unless it is of integers."""
+    whole = index._data.dtype in (np.int64, np.int32)
+    check(whole, f"{name}(): Expected dtype {kinds} for index")
+    return np.atleast_1d(index._data)
+
+
 def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor | None = None) -> int:
     """`dim` counted from the left; raises unless the index fits the tensors."""
     where = check_dim(dim, input.ndim)
     if not index.numel():
         return where
-    kind, places = index._data.dtype, np.atleast_1d(index._data)
-    check(kind in (np.int64, np.int32), f"{name}(): Expected dtype int32/int64 for index")
+    places = _places(name, index, "int32/int64")
     alike = src is None or src.dtype is input.dtype
     check(alike, f"{name}(): Expected self.dtype to be equal to src.dtype")
-    shape, other = input._data.shape or (1,), "input" if name == "gather" else "self"
-    words = f"Index tensor must have the same number of dimensions as {other} tensor"
-    check(len(shape) == places.ndim, words)
-    for d, (n, most) in enumerate(zip(places.shape, shape)):
-        fits = n <= most or d == where
-        check(fits, f"Size does not match at dimension {d} expected index {list(places.shape)}")
-    size = shape[where]
+    other, given = "input" if name == "gather" else "self", list(places.shape)
+    for x in (input, src):
+        if x is None:
+            continue
+        shape = x._data.shape or (1,)
+        words = f"Index tensor must have the same number of dimensions as {other} tensor"
+        check(len(shape) == places.ndim, words)
+        for d, (n, most) in enumerate(zip(given, shape)):
+            fits = n <= most or (x is input and d == where)
+            check(fits, f"Size does not match at dimension {d} expected index {given}")
+        other = "src"
+    size = (input._data.shape or (1,))[where]
     for wrong in places[(places < 0) | (places >= size)][:1]:
         raise RuntimeError(f"index {wrong} is out of bounds for dimension {where} with size {size}")
     return where
@@ -321,14 +332,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
             [3, 4]])
     """
     where = check_dim(dim, input.ndim)
-    if index.ndim > 1:
-        raise IndexError("index_select(): Index is supposed to be a vector")
-    kind, places = index._data.dtype, np.atleast_1d(index._data)
-    whole = kind in (np.int64, np.int32)
-    check(whole, "index_select(): Expected dtype int32 or int64 for index")
-    size = (input._data.shape or (1,))[where]
-    if ((places < 0) | (places >= size)).any():
-        raise IndexError("index out of range in self")
+    places = _vector("index_select", input, where, index, "int32 or int64")
     return table.index_select(input, index if index.ndim else wrap(places), (where,))
 
 
@@ -338,17 +342,22 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     where = check_dim(dim, input.ndim)
     a, b = input.dtype.tensor_name, source.dtype.tensor_name
     check(a == b, f"index_add_(): self ({a}) and source ({b}) must have the same scalar type")
-    if index.ndim > 1:
-        raise IndexError("index_add_(): Index is supposed to be a vector")
-    own, given = (list(np.atleast_1d(x._data).shape) for x in (input, source))
-    alike = len(own) == len(given) and _with(own, where, 0) == _with(given, where, 0)
+    own, given = input._data.shape, source._data.shape
+    alike = own == given or (len(own) == len(given) and _with(own, where, 0) == _with(given, where, 0))
     check(alike, "source tensor shape must match self tensor shape, excluding the specified dimension")
-    count = index.numel()
-    check(count == given[where], f"index_add_(): Number of indices ({count})")
-    try:
-        return table.index_add(input, index, source if alpha == 1 else source * alpha, (where,))
-    except (IndexError, ValueError) as error:
-        raise in_words(error) from None
+    places = _vector("index_add_", input, where, index, "int32/int64")
+    check(places.size == (given or (1,))[where], f"index_add_(): Number of indices ({places.size})")
+    return table.index_add(input, index, source if alpha == 1 else source * alpha, (where,))
+
+
+def _vector(name: str, input: Tensor, dim: int, index: Tensor, kinds: str) -> Any:
+    """The array of an index that names slices along a dimension."""
+    if index.ndim > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector")
+    places = _places(name, index, kinds)
+    if ((places < 0) | (places >= (input._data.shape or (1,))[dim])).any():
+        raise IndexError("index out of range in self")
+    return places
 
 
 # ------------------------------------------------------------------- by mask

@@ -211,6 +211,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """
     if isinstance(dims, int):
         errors.at_least(0, dims, "tensordot expects dims >= 0, but got dims={}")
+        check(dims <= min(a.ndim, b.ndim), f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         dims = range(-dims, 0), range(dims)
     left, right = ([check_dim(d, x.ndim) for d in part] for x, part in zip((a, b), dims))
     check(len(left) == len(right), "both dimension lists should have same length")

@@ -20,6 +20,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.dtypes import CPU, DType, check_device
+from minigrad.errors import check
 from minigrad.operation import attach, public
 from minigrad.ops.creation import kind_of, leaf, no_size, size_of
 from minigrad.tensor import Tensor, wrap
@@ -68,6 +69,9 @@ class Generator:
 
     def set_state(self, new_state: Tensor) -> None:
         """Go back to where `get_state` was called."""
+        if new_state.dtype is not dtypes.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        check(new_state.shape == self.get_state().shape, "RNG state is wrong size")
         *words, position, spare = np.frombuffer(new_state._data.tobytes())
         self._twister().set_state(("MT19937", np.array(words, np.uint32), int(position)))
         self._next_normal = None if math.isnan(spare) else float(spare)
@@ -266,8 +270,7 @@ def set_rng_state(new_state: Tensor) -> None:
 def _floats(kernel: str, dtype: Any, ordinary: DType | None = None) -> Any:
     """The numpy type of the floats to draw; NotImplementedError for integers."""
     found = kind_of(dtype, "rand", ordinary)
-    if not found.is_floating_point:
-        raise errors.not_implemented(kernel, found.tensor_name)
+    errors.floats_only(kernel, found)
     return found.numpy
 
 

@@ -130,6 +130,8 @@ def vector_norm(
         return table.vector_norm(x, dims, keepdim)
     size = x.abs()
     if math.isinf(ord):
+        words = f"linalg.vector_norm cannot compute the {ord} norm of an empty tensor or dimension"
+        check(0 not in [x.shape[d] for d in dims], words)
         return (table.amax if ord > 0 else table.amin)(size, dims, keepdim)
     return table.order_norm(x, ord, dims, keepdim) if ord != 1 else size.sum(dims, keepdim)
 
@@ -271,6 +273,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 
 def _place(name: str, find: Any, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+    check(x.dtype is not dtypes.bool_, f"{name}(): does not support bool input")
     dim = None if dim is None else check_dim(dim, x.ndim)
     return wrap(find(some(name, IndexError, x, dim), dim, keepdims=keepdim).astype(np.int64))
 
@@ -304,6 +307,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Picked:
     """The k largest (or smallest) elements along `dim`, in order, and their indices."""
     dim = check_dim(dim, input.ndim)
+    check(input.dtype is not dtypes.bool_, "topk does not support bool dtypes on CPU")
     check(0 <= k <= np.atleast_1d(input._data).shape[dim], "selected index k out of range")
     places = _order(input._data, dim, largest)
     return _picked("topk", table.topk, input, dim, places.take(range(k), dim), True)

@@ -120,3 +120,25 @@ def test_norms_of_other_orders_at_zero() -> None:
     (g,) = grad(x.norm(1.5), x, create_graph=True)
     (again,) = grad(g.sum(), x)
     assert np.isfinite(g.detach().numpy()).all() and np.isfinite(again.numpy()[1:]).all()
+
+
+def test_a_list_with_parts_is_a_tuple_of_indices() -> None:
+    x = mg.arange(12).reshape(3, 4)
+    assert x[[[0, 1], [1, 2]]].tolist() == [1, 6]
+    assert x[[mg.tensor([0, 1]), 1]].tolist() == [1, 5]
+    assert x[[[0, 1]]].tolist() == x[[0, 1]].tolist()
+
+
+def test_what_pytorch_refuses_is_refused() -> None:
+    with pytest.raises(TypeError, match="must be bool"):
+        mg.set_grad_enabled(lambda: 1)  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="empty"):
+        mg.zeros(2, 0).norm(p=float("inf"))
+    with pytest.raises(RuntimeError, match="source tensor shape"):
+        mg.tensor(1.0).index_add(0, mg.tensor([0]), mg.ones(1))
+    with pytest.raises(IndexError, match="out of range in self"):
+        mg.ones(3).index_add(0, mg.tensor([-1]), mg.ones(1))
+    with pytest.raises(TypeError, match="ByteTensor"):
+        mg.set_rng_state(mg.ones(3))
+    with pytest.raises(NotImplementedError, match="not implemented for 'Long'"):
+        mg.nn.functional.gelu(mg.tensor([1]))
