@@ -321,7 +321,7 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.browser
 @pytest.mark.needs("chromium")
-@pytest.mark.parametrize("name", ["index", "playground"])
+@pytest.mark.parametrize("name", ["index", pytest.param("playground", marks=pytest.mark.slow)])
 def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: Path, name: str) -> None:
     address = (playground / f"{name}.html").as_uri()
     page.goto(address)

@@ -139,6 +139,7 @@ def test_a_press_anywhere_and_then_any_key(stepper: Any) -> None:
     assert stepper.evaluate("scrollY") == 0, "no press and no key scrolls the page"
 
 
+@pytest.mark.slow
 def test_in_the_frame_of_a_saved_notebook(page: Any, tmp_path: Any) -> None:
     file = tmp_path / "saved.html"
     file.write_text(f"<!doctype html><meta charset=utf-8><div>{pages.saved_html(made())}</div>", encoding="utf-8")

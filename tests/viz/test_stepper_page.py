@@ -357,7 +357,7 @@ def frames_of(page) -> list[int]:
     return [-1, *(k for k, step in enumerate(steps) for _ in step["beats"])]
 
 
-@pytest.mark.parametrize("right", [True, False])
+@pytest.mark.parametrize("right", [pytest.param(True, marks=pytest.mark.slow), False])
 @pytest.mark.parametrize("name", ["fan_out", *(pytest.param(n, marks=pytest.mark.slow) for n in ("matmul", "broadcast"))])
 def test_predict_before_reveal(show, name: str, right: bool) -> None:
     page = show(name, predict=True)

@@ -128,7 +128,8 @@ export function compute(data, exact, show = plain) {
 		const after = (grads[parent] = before ? apply("add", [before, sent.sum], round) : sent.sum), arrived = [++got[parent], step.arrived[1]];
 		const text = sentences({ ...step, arrived, axes: sent.axes }, name(node), name(parent), { ...sent, g, given, before, after });
 		return {
-			...step, quiz: /next|count|shape/.test(step.quiz?.type) ? step.quiz : questionOf(step, sent, name(parent), g), up, arrived, axes: sent.axes, sub: sent.sub, note: sent.note ?? step.note, edge: g.s.length ? step.edge : sent.edge || step.edge,
+			...step, quiz: /next|count|shape/.test(step.quiz?.type) ? step.quiz : questionOf(step, sent, name(parent), g),
+			up, arrived, axes: sent.axes, sub: sent.sub, note: sent.note ?? step.note, edge: g.s.length ? step.edge : sent.edge || step.edge,
 			text: step.beats.map((beat) => text[beat]), local: put(sent.local), raw: put(sent.raw), contrib: put(sent.sum), before: put(before), after: put(after), jac: put(sent.jac),
 			saved: step.saved.map(([word, label, v]) => [word, label, v == null ? v : put(given[word])]),
 		};
