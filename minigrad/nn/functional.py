@@ -552,8 +552,10 @@ def _soft(input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, 
         product = product * _along(weight, input, dim)
     if reduction == "none":
         return -product.sum(dim)
-    total = -product.sum()
-    return total if reduction == "sum" else total / (input.numel() // (classes or 1))
+    total = product.sum()
+    if reduction == "mean" and not input.numel():
+        return -total.fill_(math.nan)
+    return -total if reduction == "sum" else -total / (input.numel() // classes)
 
 
 def _along(weight: Tensor, input: Tensor, dim: int) -> Tensor:

@@ -257,7 +257,7 @@ function matches(words) {
 		const [address, title, heading, text] = row;
 		let score = address.startsWith("lessons/") ? 1 : address.startsWith("exercises/") || address.startsWith("api/") ? -1 : 0;
 		const has = sought.every((forms) => {
-			const best = Math.max(...forms.map(([one, at]) => 12 * (heading.toLowerCase() === one) + 6 * !!often(heading, at) + 2 * !!often(title, at)
+			const best = Math.max(...forms.map(([one, at]) => 12 * (heading.toLowerCase() === one && words.includes(one)) + 6 * !!often(heading, at) + 2 * !!often(title, at)
 				+ Math.min(3, often(text, at)) * 0.4));
 			score += best;
 			return best > 0;
