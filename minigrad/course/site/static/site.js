@@ -245,8 +245,7 @@ addEventListener("keydown", (event) => {
 	if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey && !dialog.open) { event.preventDefault(); openSearch(); }
 });
 // Words that visitors bring, and those that the course uses for the same thing.
-const SAME = { backprop: "backward", backpropagation: "backward", vanishing: "vanish", overfit: "held out", overfitting: "held out", derivate: "derivative",
-	einsum: "matmul", classifier: "digits", mnist: "digits", optimiser: "optimizer", optimizer: "optimiser" };
+const SAME = { backprop: "backward", backpropagation: "backward", vanishing: "vanish", overfit: "held out", overfitting: "held out" };
 /** Where a word begins in a text. */
 const beginning = (word) => new RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`, "giu");
 /** Sections that hold every word, the better ones first: a word of a heading counts more than one of the text, a lesson more than exercises. */
@@ -279,15 +278,15 @@ function distance(a, b) {
 	}
 	return above[b.length];
 }
-let words = null;
+let vocabulary = null;
 /** The word of the course that is nearest to one that it does not have. */
 function nearest(word) {
-	if (!words) {
-		words = new Map();
-		for (const row of window.minigradSearch) for (const [one] of row.slice(1).join(" ").toLowerCase().matchAll(/[\p{L}_]{3,}/gu)) words.set(one, (words.get(one) || 0) + 1);
+	if (!vocabulary) {
+		vocabulary = new Map();
+		for (const row of window.minigradSearch) for (const [one] of row.slice(1).join(" ").toLowerCase().matchAll(/[\p{L}_]{3,}/gu)) vocabulary.set(one, (vocabulary.get(one) || 0) + 1);
 	}
-	if (word.length < 4 || SAME[word] || [...words.keys()].some((one) => one.startsWith(word))) return word;
-	const most = word.length < 8 ? 1 : 2, near = [...words].map(([one, times]) => [distance(word, one), -times, one]).filter(([far]) => far <= most);
+	if (word.length < 4 || SAME[word] || [...vocabulary.keys()].some((one) => one.startsWith(word))) return word;
+	const most = word.length < 8 ? 1 : 2, near = [...vocabulary].map(([one, times]) => [distance(word, one), -times, one]).filter(([far]) => far <= most);
 	return near.sort((a, b) => a[0] - b[0] || a[1] - b[1])[0]?.[2] || word;
 }
 function look() {
