@@ -135,7 +135,7 @@ def test_what_the_sandbox_holds() -> None:
         engine = {name for name in names if name.startswith("minigrad/")} - course
         assert ("minigrad/tape.py" in engine) == with_engine
         if not with_engine:
-            assert {(site / name).read_text() for name in engine if "viz" not in name} == {package._ENGINE}
+            assert {(site / name).read_text() for name in engine if "viz" not in name} == {package._USED_ON}
 
 
 @pytest.mark.parametrize("level", BOUNDARIES)

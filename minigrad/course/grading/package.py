@@ -25,16 +25,17 @@ OPEN_ROOMS = ("wire.py", "worker.py", "slips.py")  # of `course`: they hold no a
 OPEN_WALLS = ("confine.py", "zygote.py", "cells.py")  # of `course/grading`
 DATA = ("digits.npz",)  # of `course/data`: what lessons load
 
-_QUIET = '''"""A stand-in: in class grading nothing is drawn, checked or shown."""
-
-import sys
+_QUIET = '''"""Nothing is drawn, checked or shown in class grading, and the engine is not there where a student writes it."""
 
 
 class Nothing:
-    """Whatever is asked of it, it answers with nothing; but what drawing hands back can be taken apart as usual."""
+    """Takes part in everything and is worth nothing, so that a cell goes on to what the student wrote in it."""
 
     def __init__(self, *args, **kwargs):
         pass
+
+    def __call__(self, *args, **kwargs):
+        return None
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -44,63 +45,7 @@ class Nothing:
     def _nothing(self, *args, **kwargs):
         return Nothing()
 
-    __getitem__ = _nothing
-
-    def __enter__(self):
-        return self
-
-    def __call__(self, *args, **kwargs):
-        return None
-
-    def __setitem__(self, place, value):
-        pass
-
-    def __iter__(self):
-        return iter(())
-
-    def __exit__(self, *error):
-        return False
-
-
-def subplots(nrows=1, ncols=1, *, squeeze=True, **options):
-    import numpy
-
-    grid = numpy.empty((nrows, ncols), dtype=object)
-    for place in numpy.ndindex(nrows, ncols):
-        grid[place] = Nothing()
-    return Nothing(), grid if not squeeze else grid.squeeze() if grid.size > 1 else grid[0, 0]
-
-
-_SHAPED = {
-    "subplots": subplots,
-    "plot": lambda *args, **kwargs: [Nothing()],
-    "hist": lambda *args, **kwargs: (Nothing(), Nothing(), Nothing()),
-}
-
-
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(name)
-    return _SHAPED.get(name) or Nothing()
-'''
-
-_ENGINE = '"""In this lesson the student writes the engine: whatever a cell does with this one, comes to nothing."""\n' + '''
-
-class Nothing:
-    """Takes part in everything and is worth nothing, so that a cell goes on to what the student wrote in it."""
-
-    def __init__(self, *args, **kwargs):
-        pass
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Nothing()
-
-    def _nothing(self, *args, **kwargs):
-        return Nothing()
-
-    __call__ = __getitem__ = __enter__ = _nothing
+    __getitem__ = __enter__ = _nothing
     __add__ = __sub__ = __mul__ = __truediv__ = __matmul__ = __pow__ = __neg__ = _nothing
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rmatmul__ = __rpow__ = _nothing
     __lt__ = __le__ = __gt__ = __ge__ = _nothing
@@ -127,11 +72,30 @@ class Nothing:
     __hash__ = object.__hash__
 
 
+def subplots(nrows=1, ncols=1, *, squeeze=True, **options):
+    import numpy
+
+    grid = numpy.empty((nrows, ncols), dtype=object)
+    for place in numpy.ndindex(nrows, ncols):
+        grid[place] = Nothing()
+    return Nothing(), grid if not squeeze else grid.squeeze() if grid.size > 1 else grid[0, 0]
+
+
+# What drawing hands back can be taken apart as usual.
+_SHAPED = {
+    "subplots": subplots,
+    "plot": lambda *args, **kwargs: [Nothing()],
+    "hist": lambda *args, **kwargs: (Nothing(), Nothing(), Nothing()),
+}
+
+
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    return Nothing()
+    return _SHAPED.get(name) or Nothing()
 '''
+# What is drawn can be drawn on, and what an engine gives can be computed with.
+_USED_ON = _QUIET.replace("return None", "return Nothing()")
 
 _ROOMS = ("", "nn", "nn/functional", "optim", "autograd", "autograd/functional", "utils", "utils/data")
 
@@ -148,8 +112,6 @@ def observe(*args, **kwargs):
 )
 
 # A progress bar hands on what it is given.
-# What is drawn can be drawn on.
-_DRAWN = _QUIET.replace("return None", "return Nothing()")
 _TQDM = (
     _QUIET
     + """
@@ -174,9 +136,9 @@ def trange(*args, **kwargs):
 )
 
 _STANDINS = {
-    "matplotlib/__init__.py": _DRAWN,
-    "matplotlib/pyplot.py": _DRAWN,
-    **{f"matplotlib/{name}.py": _DRAWN for name in ("animation", "cm", "colors", "patches", "ticker")},
+    "matplotlib/__init__.py": _USED_ON,
+    "matplotlib/pyplot.py": _USED_ON,
+    **{f"matplotlib/{name}.py": _USED_ON for name in ("animation", "cm", "colors", "patches", "ticker")},
     "IPython/__init__.py": _QUIET,
     "IPython/display.py": _QUIET,
     "ipywidgets/__init__.py": _QUIET,
@@ -201,7 +163,7 @@ def build(site: Path, without: frozenset[str] = frozenset()) -> Path:
                 _write(target / relative, text)
     else:
         for name in _ROOMS:
-            _write(target / name / "__init__.py", _ENGINE)
+            _write(target / name / "__init__.py", _USED_ON)
     _write(target / "viz" / "__init__.py", _QUIET)
     _write(target / "viz" / "plots.py", _QUIET)
     _write(target / "course" / "__init__.py", _COURSE)
