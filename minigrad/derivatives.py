@@ -58,12 +58,15 @@ power_tensor, power_base = several(
     lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x)),
 )
 remainder, remainder_tensor = several(
-    "RemainderBackward0 RemainderBackward1", np.remainder,
+    "RemainderBackward0 RemainderBackward1", kernels.of_kinds("fiu", "remainder_cpu")(np.remainder),
     lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "floor"),
 )
-fmod = operation("Fmod", np.fmod, lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"))
+fmod = operation(
+    "Fmod", kernels.of_kinds("fiu", "fmod_cpu")(np.fmod),
+    lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"),
+)
 div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g: zeros(g), lambda g: zeros(g))
-floor_divide = operation("NotImplemented", kernels.floor_divide, lambda g: zeros(g), lambda g: zeros(g))
+floor_divide = operation("NotImplemented", kernels.floor_divide, lambda g: underivable(), lambda g: underivable())
 
 # ----------------------------------------------------------- elementwise
 
@@ -105,7 +108,7 @@ relu_slope = operation(
     lambda g, y: relu_slope(g, y), lambda g: zeros(g),
 )
 leaky_relu = operation(
-    "LeakyRelu", lambda x, slope: np.where(x > 0, x, x * slope),
+    "LeakyRelu", kernels.of_kinds("f", "leaky_relu_cpu")(lambda x, slope: np.where(x > 0, x, x * slope)),
     lambda g, x, slope: locally_constant(where(x > 0, g, g * slope), x),
 )
 gelu = operation("Gelu", kernels.gelu, lambda g, x, approximate: g * gelu_slope(x, approximate))
@@ -113,12 +116,13 @@ erf = operation("Erf", kernels.erf, lambda g, x: g * (2 / math.sqrt(math.pi)) * 
 
 # ------------------------------------------------ comparing and choosing
 
-abs = operation("Abs", np.absolute, lambda g, x: g * sign(x))
+abs = operation("Abs", kernels.of_kinds("fiu", "abs_cpu")(np.absolute), lambda g, x: g * sign(x))
 sign = operation("Sign", kernels.sign, lambda g: zeros(g))
-floor = operation("Floor", np.floor, lambda g: zeros(g))
-ceil = operation("Ceil", np.ceil, lambda g: zeros(g))
-trunc = operation("Trunc", np.trunc, lambda g: zeros(g))
-round = operation("Round", lambda x, decimals: np.round(x, decimals), lambda g: zeros(g))
+floor, ceil, trunc = (
+    operation(name, kernels.of_kinds("fiu", f"{name.lower()}_vml_cpu")(ufunc), lambda g: zeros(g))
+    for name, ufunc in (("Floor", np.floor), ("Ceil", np.ceil), ("Trunc", np.trunc))
+)
+round = operation("Round", kernels.rounded, lambda g: zeros(g))
 nan_to_num = operation(
     "NanToNum", lambda x, nan, high, low: np.nan_to_num(x, True, nan, high, low),
     lambda g, x: g * (abs(x) < math.inf),
@@ -455,6 +459,16 @@ def zeros(g: Any) -> Any:
     return np.zeros_like(g)
 
 
+def underivable() -> Any:
+    """RuntimeError: this operation has no derivative, as in PyTorch."""
+    raise RuntimeError("derivative for aten::floor_divide is not implemented")
+
+
+def differentiated_twice() -> Any:
+    """RuntimeError: this backward must not be differentiated."""
+    raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
 def unreduce(g: Any, x_shape: Shape, dims: Shape, keepdim: bool) -> Any:
     """g with the reduced dimensions back, as size 1."""
     if keepdim or not x_shape:
@@ -570,7 +584,7 @@ def product_of_others(x: Any, out: Any, dim: int | None) -> Any:
 
 def cumprod_gradient(g: Any, x: Any, out: Any, dim: int) -> Any:
     """For each element the sum of g times the products up to there, without this element."""
-    if x.ndim == 0:
+    if count(x.shape) <= 1 or x.shape[dim] == 1:
         return g
     if not kernels.has_zero(x):
         return flip(cumsum(flip(g * out, (dim,)), dim), (dim,)) / x
@@ -612,11 +626,6 @@ copy_slices = operation(
 )
 cut_view = operation("CutView", kernels.cut_view, lambda g, path: cut_view(g, path))
 refuse = operation("Error", lambda x: x.copy(), lambda g: differentiated_twice())
-
-
-def differentiated_twice() -> Any:
-    """RuntimeError: this backward must not be differentiated."""
-    raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
 enter(globals())

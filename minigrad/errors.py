@@ -114,6 +114,12 @@ def floats_only(kernel: str, dtype: Any) -> None:
         raise not_implemented(kernel, dtype.tensor_name)
 
 
+def numbers_only(kernel: str, dtype: Any) -> None:
+    """NotImplementedError where a function of numbers is given booleans."""
+    if not dtype.category:
+        raise not_implemented(kernel, dtype.tensor_name)
+
+
 def cannot_save(i: int, value: Any) -> TypeError:
     kind = type_name(value)
     return TypeError(f"save_for_backward can only save variables, but argument {i} is of type {kind}")

@@ -6,6 +6,7 @@ other.
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -28,14 +29,29 @@ smallest: Any = np.minimum.reduce
 def of_rows(function: Callable[..., Array]) -> Callable[..., Array]:
     """A function along a dimension that takes single numbers too: each counts as a row of one."""
 
+    @functools.wraps(function)
     def forward(x: Array, *others: Any) -> Array:
         if x.ndim:
             return function(x, *others)
         rows = (np.atleast_1d(y) if isinstance(y, dtypes.ARRAYS) else y for y in (x, *others))
         return function(*rows).reshape(())[()]
 
-    forward.takes = function.__code__.co_varnames[: function.__code__.co_argcount]  # type: ignore[attr-defined]
     return forward
+
+
+def of_kinds(kinds: str, kernel: str) -> Callable[[Any], Callable[..., Array]]:
+    """A function of floats ("f"), or of all but booleans ("fiu"); others are NotImplementedError, with PyTorch's kernel."""
+
+    def limited(function: Any) -> Callable[..., Array]:
+        @functools.wraps(function)
+        def forward(x: Array, *others: Any) -> Array:
+            if getattr(x, "dtype", FLOAT64).kind not in kinds:
+                raise errors.not_implemented(kernel, dtypes.of(x.dtype).tensor_name)
+            return function(x, *others)
+
+        return forward
+
+    return limited
 
 
 def median(x: Array) -> Array:
@@ -44,6 +60,7 @@ def median(x: Array) -> Array:
     return x[median_places(x, 0)] if x.size else np.float64(np.nan).astype(x.dtype)
 
 
+@of_kinds("fiu", "median_cpu")
 def median_places(x: Array, dim: int) -> Array:
     """Where along a dimension the lower median stands, or the first nan."""
     places = np.argsort(x, dim, kind="stable").take((x.shape[dim] - 1) // 2, dim)
@@ -137,6 +154,7 @@ def negative(x: Array) -> Array:
     return -x
 
 
+@of_kinds("fiu", "div_floor_cpu")
 def floor_divide(x: Array, y: Array) -> Array:
     if np.result_type(x, y).kind in "iu" and not np.all(y):
         raise RuntimeError("ZeroDivisionError")
@@ -164,6 +182,11 @@ def power(x: Array, exponent: float) -> Array:
 # ------------------------------------------------------------ each number by itself
 
 
+@of_kinds("fiu", "round_vml_cpu")
+def rounded(x: Array, decimals: int) -> Array:
+    return np.round(x, decimals)
+
+
 def floating(function: Callable[..., Array]) -> Callable[..., Array]:
     """A function that gives floats of the default type when it is given integers."""
 
@@ -174,10 +197,12 @@ def floating(function: Callable[..., Array]) -> Callable[..., Array]:
 
 
 # 0-d arrays, because numpy compares slowly with a Python 0; "l" has 32 bits in a browser
-ZEROS = {np.dtype(kind): np.zeros((), kind) for kind in ("?", "e", "f", "d", "i1", "i2", "i4", "i8", "B")}
+ZEROS = {np.dtype(kind): np.zeros((), kind) for kind in ("e", "f", "d", "i1", "i2", "i4", "i8", "B")}
 
 
 def relu(x: Array) -> Array:
+    if x.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
     if not x.ndim:
         return x.dtype.type(0) if x < 0 else x[()]
     return np.maximum(ZEROS[x.dtype], x) if x.size < 1000 or x.dtype.kind != "f" else x.clip(0, math.inf)
@@ -209,17 +234,20 @@ def sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
+@of_kinds("f", "log_sigmoid_cpu")
 def logsigmoid(x: Array) -> Array:
     """log(sigmoid(x)) without overflow."""
     return np.minimum(x, 0) - np.log1p(np.exp(-np.absolute(x)))
 
 
+@of_kinds("f", "softplus_cpu")
 def softplus(x: Array, beta: float, threshold: float) -> Array:
     """log(1 + exp(beta * x)) / beta; x itself where beta * x is larger than the threshold."""
     b = x * beta
     return np.where(b > threshold, x, np.log1p(np.exp(np.minimum(b, threshold))) / beta)
 
 
+@of_kinds("f", "GeluKernelImpl")
 def gelu(x: Array, approximate: str) -> Array:
     if approximate == "none":
         return x * 0.5 * (1 + erf(x * math.sqrt(0.5)))
@@ -279,10 +307,12 @@ def reduced(losses: Array, reduction: str) -> Array:
     return total(losses, None) if reduction == "sum" else losses
 
 
+@of_kinds("f", "mse_cpu")
 def mse_loss(x: Array, y: Array, reduction: str) -> Array:
     return reduced(np.square(x - y), reduction)
 
 
+@of_kinds("f", "huber_cpu")
 def huber_loss(x: Array, y: Array, reduction: str, delta: float) -> Array:
     size = np.absolute(x - y)
     return reduced(np.where(size <= delta, size * size * 0.5, delta * (size - 0.5 * delta)), reduction)
@@ -569,7 +599,7 @@ def pad(x: Array, widths: Sequence[tuple[int, int]], value: float) -> Array:
     """Elements before and after each dimension; a negative width cuts off."""
     part = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths, strict=True))
     more = [(max(a, 0), max(b, 0)) for a, b in widths]
-    return np.pad(x[part], more, constant_values=value)
+    return np.pad(x[part], more or 0, constant_values=value)
 
 
 def unfold(x: Array, windows: Windows) -> Array:

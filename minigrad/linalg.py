@@ -21,17 +21,13 @@ from minigrad.tensor import Tensor
 Dims = int | tuple[int, ...]
 
 
-def _check_floats(name: str, x: Tensor) -> None:
-    words = f"linalg.{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}"
-    check(x.dtype.is_floating_point, words)
-
-
 def _check_square(name: str, x: Tensor) -> None:
     check(x.ndim >= 2, f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
     rows, columns = x.shape[-2:]
     words = f"linalg.{name}: A must be batches of square matrices, but they are {rows} by {columns} matrices"
     check(rows == columns, words)
-    _check_floats(name, x)
+    words = f"linalg.{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}"
+    check(x.dtype.is_floating_point, words)
 
 
 @public

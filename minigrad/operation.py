@@ -191,9 +191,6 @@ class Operation:
         self.rules = tuple(rules)
         self.write()
 
-    def __repr__(self) -> str:
-        return f"<operation {self.name} ({self.node_name})>"
-
 
 def unwritten(row: Operation) -> Any:
     """The function of a row.  Its first call writes its code, so that an import does not have to write all of them.
@@ -262,7 +259,8 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     # a wrapper around a rule names the rule's parameters
     if hasattr(function, "takes"):
         return tuple(function.takes)
-    code = getattr(function, "__code__", None)
+    own = hasattr(function, "__code__")
+    code = getattr(getattr(function, "__wrapped__", function), "__code__", None) if own else None
     return code.co_varnames[: code.co_argcount] if code else ()
 
 

@@ -155,8 +155,4 @@ def shown(tensor: Any) -> str:
 
 
 def _node_name(tensor: Any) -> str:
-    try:
-        return "" if tensor.grad_fn is None else type(tensor.grad_fn).__name__
-    # a view that could not follow a write to its base: PyTorch says so where it is printed
-    except RuntimeError:
-        return "Invalid"
+    return "" if tensor.grad_fn is None else type(tensor.grad_fn).__name__

@@ -434,9 +434,8 @@ def check_saved(node: Node) -> None:
 
 def use_new_data(node: Node, name: str, parent: AccumulateGrad) -> None:
     """Replace what a node saved of a leaf by the leaf's present numbers, as PyTorch does after `leaf.data = other`."""
-    leaf = parent.leaf()
-    node.saved = None if leaf is None else tuple(
-        values and tuple(leaf._data if n == name else v for n, v in zip(taken, values))
+    node.saved = tuple(
+        values and tuple(parent.data if n == name else v for n, v in zip(taken, values))
         for taken, values in zip(node.operation.arguments, node.saved or ())
     )
 
@@ -478,8 +477,8 @@ class AccumulateGrad(Node):
     """Where the tape ends: the node of a leaf, which adds the leaf's gradient to its `.grad`."""
 
     __slots__ = ()
-    # the tick of the latest `leaf.data = other`; 0: there was none
-    exchanged = 0
+    # the tick of the latest `leaf.data = other`, and the other's numbers; 0: there was none
+    exchanged, data = 0, None
 
     def __init__(self, leaf: Tensor) -> None:
         self.seq = tick()
@@ -541,7 +540,8 @@ def exchange(node: AccumulateGrad, data: Array) -> None:
     """Note that `leaf.data = other` gave the leaf of this node other numbers."""
     global last_write
     node.shape, node.dtype = data.shape, data.dtype
-    node.exchanged = last_write = tick()
+    node.data, node.exchanged = data, tick()
+    last_write = node.exchanged
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
@@ -687,7 +687,7 @@ class Walk:
         if g is not None:
             node.accumulate(g if self.create_graph else g.copy(), self.create_graph)
         if hooks is not None:
-            for hook in list(hooks.accumulated.values()):
+            for hook in list(hooks.accumulated.values()) if node.leaf() is not None else ():
                 if hook(node.leaf()) is not None:
                     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
             after_node(hooks, g, (), self.create_graph)

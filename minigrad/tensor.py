@@ -212,11 +212,6 @@ class Tensor:
         """The number of dimensions; 0 for a single number."""
         return int(self._data.ndim)
 
-    @property
-    def nbytes(self) -> int:
-        """The size of the elements in bytes."""
-        return int(self._data.nbytes)
-
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension.  IndexError if there is no such dimension."""
         return self.shape if dim is None else self.shape[errors.sized_dim(dim, self.ndim)]
@@ -228,10 +223,6 @@ class Tensor:
     def dim(self) -> int:
         """The number of dimensions, as `ndim`."""
         return int(self._data.ndim)
-
-    def element_size(self) -> int:
-        """The size of one element in bytes."""
-        return int(self._data.itemsize)
 
     def stride(self, dim: int | None = None) -> Any:
         """How many elements lie between neighbours along each dimension (numpy counts bytes)."""
@@ -253,10 +244,6 @@ class Tensor:
     def is_contiguous(self, *, memory_format: Any = None) -> bool:
         """Whether the elements lie in memory side by side, the last dimension fastest."""
         return bool(np.asarray(self._data).flags.c_contiguous)
-
-    def is_floating_point(self) -> bool:
-        """Whether the elements are floating-point numbers."""
-        return bool(self._data.dtype.kind == "f")
 
     # -------------------------------------------------------------------------------- its place in the graph
 

@@ -123,10 +123,6 @@ class Tensor:
     def ndim(self) -> builtins.int:
         """The number of dimensions; 0 for a single number."""
 
-    @property
-    def nbytes(self) -> builtins.int:
-        """The size of the elements in bytes."""
-
     def size(self, dim: builtins.int | None=None) -> Any:
         """The shape, or the size of one dimension.  IndexError if there is no such dimension."""
 
@@ -136,9 +132,6 @@ class Tensor:
     def dim(self) -> builtins.int:
         """The number of dimensions, as `ndim`."""
 
-    def element_size(self) -> builtins.int:
-        """The size of one element in bytes."""
-
     def stride(self, dim: builtins.int | None=None) -> Any:
         """How many elements lie between neighbours along each dimension (numpy counts bytes)."""
 
@@ -147,9 +140,6 @@ class Tensor:
 
     def is_contiguous(self, *, memory_format: Any=None) -> builtins.bool:
         """Whether the elements lie in memory side by side, the last dimension fastest."""
-
-    def is_floating_point(self) -> builtins.bool:
-        """Whether the elements are floating-point numbers."""
 
     @property
     def requires_grad(self) -> builtins.bool:
@@ -430,6 +420,8 @@ class Tensor:
         """The sum of products of two vectors."""
     def double(self) -> Tensor:
         """The tensor as torch.float64; itself if it is."""
+    def element_size(self) -> builtins.int:
+        """How many bytes an element takes."""
     def eq(self, other: Any) -> Tensor:
         """input == other, elementwise: a bool tensor."""
     def equal(self, other: Tensor) -> builtins.bool:
@@ -463,7 +455,7 @@ class Tensor:
     def floor_(self) -> Tensor:
         """The largest whole number that is not larger; its gradient is 0 everywhere."""
     def floor_divide(self, other: Any) -> Tensor:
-        """input / other rounded down; it has no gradient."""
+        """input / other rounded down; its backward raises."""
     def fmod(self, other: Any) -> Tensor:
         """The rest of a division with the sign of `input`, as C's fmod."""
     def fmod_(self, *other: Any) -> Tensor:
@@ -486,6 +478,8 @@ class Tensor:
         """The sums of products over the last dimensions of both."""
     def int(self) -> Tensor:
         """The tensor as torch.int32; itself if it is."""
+    def is_floating_point(self) -> builtins.bool:
+        """Whether the elements are floats."""
     def isclose(self, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
         """|input - other| <= atol + rtol * |other|, elementwise: a bool tensor."""
     def isfinite(self) -> Tensor:
@@ -579,6 +573,9 @@ class Tensor:
         """nan, inf and -inf replaced: by 0 and by the largest and smallest numbers of the type, unless given."""
     def nan_to_num_(self, nan: builtins.float | None = None, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Tensor:
         """`nan_to_num`, written into this tensor; returns the tensor."""
+    @property
+    def nbytes(self) -> builtins.int:
+        """How many bytes all elements take."""
     def ne(self, other: Any) -> Tensor:
         """input != other, elementwise: a bool tensor."""
     def neg(self) -> Tensor:

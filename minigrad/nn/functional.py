@@ -18,11 +18,11 @@ import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, kernels
-from minigrad.errors import at_least, check, floats_only
+from minigrad.errors import at_least, check
 from minigrad.kernels import Windows
 from minigrad.operation import public
 from minigrad.ops import random
-from minigrad.ops.creation import ones, result_type
+from minigrad.ops.creation import ones
 from minigrad.ops.elementwise import sigmoid as sigmoid
 from minigrad.ops.elementwise import tanh as tanh
 from minigrad.ops.reductions import soft
@@ -42,7 +42,6 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 @public
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """x where it is positive, negative_slope * x elsewhere."""
-    floats_only("leaky_relu_cpu", input.dtype)
     function = _leaky_relu_ if inplace else table.leaky_relu
     return function(input, negative_slope)
 
@@ -57,21 +56,18 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     approximate="tanh" takes a formula with tanh for that probability.
     """
     check(approximate in ("none", "tanh"), "approximate argument must be either none or tanh.")
-    floats_only("GeluKernelImpl", input.dtype)
     return table.gelu(input, approximate)
 
 
 @public
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
-    floats_only("softplus_cpu", input.dtype)
     return table.softplus(input, beta, threshold)
 
 
 @public
 def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(x)), without overflow."""
-    floats_only("log_sigmoid_cpu", input.dtype)
     return table.logsigmoid(input)
 
 
@@ -217,8 +213,9 @@ def _or(tensor: Any, number: float) -> Any:
 
 
 def _check_types(input: Tensor, *parameters: Tensor | None) -> None:
-    if any(p.dtype is not input.dtype for p in parameters if p is not None):
-        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    errors.floats_only("LayerNormKernelImpl", input.dtype)
+    alike = all(p.dtype is input.dtype for p in parameters if p is not None)
+    check(alike, "mixed dtype (CPU): expect parameter to have scalar type of Float")
 
 
 @public
@@ -396,6 +393,7 @@ def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Each window as a column: (N, C, H, W) to (N, C * kh * kw, windows)."""
     windows = _windows(kernel_size, stride, padding, dilation)
+    check(min(windows.kernel) > 0, f"kernel size should be greater than zero, but got {windows.kernel}")
     errors.check_dim(-3, input.ndim)
     x = _batched(input, IMAGES)
     check(min(windows.stride) > 0, "stride should be greater than zero")
@@ -461,7 +459,6 @@ def _same_shape(input: Tensor, target: Tensor, reduction: str) -> tuple[Tensor, 
 def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """The mean (or the sum, or each) of (input - target)²."""
     input, target = _same_shape(input, target, reduction)
-    floats_only("mse_cpu", result_type(input, target))
     return table.mse_loss(input, target, reduction)
 
 
@@ -481,7 +478,6 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
     if at_least(0, beta, "smooth_l1_loss does not support negative values for beta.") == 0:
         return l1_loss(input, target, reduction=reduction)
     input, target = _same_shape(input, target, reduction)
-    floats_only("smooth_l1_cpu", result_type(input, target))
     return table.smooth_l1_loss(input, target, reduction, beta)
 
 
@@ -493,7 +489,6 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     """
     check(delta > 0, "huber_loss does not support non-positive values for delta.")
     input, target = _same_shape(input, target, reduction)
-    floats_only("huber_cpu", result_type(input, target))
     return table.huber_loss(input, target, reduction, delta)
 
 
@@ -553,9 +548,7 @@ def _soft(input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, 
     if reduction == "none":
         return -product.sum(dim)
     total = product.sum()
-    if reduction == "mean" and not input.numel():
-        return -total.fill_(math.nan)
-    return -total if reduction == "sum" else -total / (input.numel() // classes)
+    return -total if reduction == "sum" else -total / (input.numel() // (classes or 1))
 
 
 def _along(weight: Tensor, input: Tensor, dim: int) -> Tensor:
@@ -585,7 +578,7 @@ def nll_loss(
 def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
     have, classes = input._data.shape, target._data
     fitting = have[:1] + have[2:] if len(have) > 1 else ()
-    if classes.shape != fitting or classes.dtype is not INT64:
+    if not have or classes.shape != fitting or classes.dtype is not INT64:
         raise _wrong_target(have, classes.shape, target)
     if len(have) == 1:
         loss = _nll(input.unsqueeze(0), target.reshape(1), weight, ignore_index, reduction)
@@ -612,6 +605,10 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
 
 def _wrong_target(have: Any, want: Any, target: Tensor) -> Exception:
     """What does not fit in a target for an input of the shape `have`."""
+    if not have:
+        return ValueError("Expected 1 or more dimensions (got 0)")
+    if len(have) == len(want) == 1 != want[0]:
+        return ValueError(f"For 1D input, 1D target must have size 1, but got target size: {want[0]}")
     if have[:1] != want[:1] and len(have) > 1:
         batch = want[0] if want else 0
         return ValueError(f"Expected input batch_size ({have[0]}) to match target batch_size ({batch}).")
@@ -636,7 +633,7 @@ def binary_cross_entropy(
         raise ValueError(f"{sizes} is deprecated. Please ensure they have the same size.")
     words = f"Found dtype {target.dtype.tensor_name} but expected {input.dtype.tensor_name}"
     check(input.dtype is target.dtype, words)
-    floats_only("binary_cross_entropy", input.dtype)
+    errors.floats_only("binary_cross_entropy", input.dtype)
     for name, x in (("input", input._data), ("target", target._data)):
         check(((x >= 0) & (x <= 1)).all(), f"all elements of {name} should be between 0 and 1")
     return table.bce_loss(input, target, weight, reduction)
@@ -658,11 +655,9 @@ def binary_cross_entropy_with_logits(
     _check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    floats_only("log_sigmoid_cpu", input.dtype)
+    errors.floats_only("log_sigmoid_cpu", input.dtype)
     if not target.is_floating_point():
-        raise RuntimeError(
-            f"result type {input.dtype.tensor_name} can't be cast to the desired output type {target.dtype.tensor_name}"
-        )
+        raise RuntimeError(errors.OUTPUT_DTYPE.format(input.dtype.tensor_name, target.dtype.tensor_name))
     row = table.bce_with_logits_loss
     return row(input, target, weight, pos_weight, reduction)
 

@@ -322,8 +322,11 @@ class Conv2d(_Weighted):
         return text + "".join(f", {name}={now}" for name, now, usual in others if now != usual)
 
 
-class MaxPool2d(Module):
+class MaxPool2d(_Layer):
     """The largest number of each window of (batch, channels, height, width)."""
+
+    settings = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+    ceil_mode = False
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1) -> None:
         super().__init__()
@@ -332,12 +335,6 @@ class MaxPool2d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.max_pool2d(input, self.kernel_size, self.stride, self.padding, self.dilation)
-
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-            f"dilation={self.dilation}, ceil_mode=False"
-        )
 
 
 class AvgPool2d(_Layer):
@@ -357,8 +354,10 @@ class AvgPool2d(_Layer):
 # ------------------------------------------------------------------- normalisation and dropout
 
 
-class LayerNorm(Module):
+class LayerNorm(_Layer):
     """(x - mean) / std over the last dimensions, times weight, plus bias."""
+
+    settings = ("eps", "elementwise_affine")
 
     def __init__(
         self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True,
@@ -378,10 +377,7 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
-            f"bias={self.bias is not None}"
-        )
+        return f"{self.normalized_shape}, {super().extra_repr()}, bias={self.bias is not None}"
 
 
 class _BatchNorm(Module):

@@ -142,7 +142,7 @@ def modulo(x: Any, y: Any) -> Any:
 
 mul = of_two(table.mul, "mul", "input * other.")
 true_divide = of_two(table.div, "true_divide", "input / other, as `div`.")
-floor_divide = of_two(table.floor_divide, "floor_divide", "input / other rounded down; it has no gradient.")
+floor_divide = of_two(table.floor_divide, "floor_divide", "input / other rounded down; its backward raises.")
 remainder = of_two(modulo, "remainder", "The rest of a division with the sign of `other`, as Python's %.")
 fmod = of_two(table.fmod, "fmod", "The rest of a division with the sign of `input`, as C's fmod.")
 atan2 = of_two(of_tensors(table.atan2), "atan2", "The angle in radians of the points (other, input).")
@@ -199,7 +199,8 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """input + weight * (end - input); the weight is a number or a tensor."""
     words = f"expected dtype {input.dtype.c_name} for `end` but got dtype {end.dtype.c_name}"
     check(input.dtype is end.dtype, words)
-    return input + weight * (end - input)
+    errors.floats_only("lerp_kernel_scalar", input.dtype)
+    return input - weight * (input - end)
 
 
 # -------------------------------------------------------------- choosing
@@ -217,8 +218,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if len(found) > 1 or False in found:
         raise errors.no_form("clamp", input, *bounds)
     if Tensor in found:
-        raised = input if min is None else table.maximum(input, min)
-        return raised if max is None else table.minimum(raised, max)
+        raised = input if min is None else where(input < min, min, input)
+        return raised if max is None else where(raised > max, max, raised)
     return _clamped(table.clamp, input, min, max)
 
 

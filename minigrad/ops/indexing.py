@@ -26,12 +26,6 @@ from minigrad.views import check_writable, in_place, overlaps, overwrite
 
 Shape = tuple[int, ...]
 
-VIEWS = {
-    "Alias": table.narrowed_alias,
-    "Select": table.select,
-    "Slice": table.slice_,
-}
-
 
 # ------------------------------------------------------------------- x[...]
 
@@ -44,7 +38,7 @@ def __getitem__(self: Tensor, index: Any) -> Tensor:
     key, picks, last = parse(index, shape)
     if not picks:
         return _view(self, key, last)
-    view = _view(self, key, "Slice") if _narrows(key) else self
+    view = _view(self, key, table.slice_) if _narrows(key) else self
     y, dims = _joined(picks, view._data.shape)
     try:
         return table.pick(view, y, dims)
@@ -58,7 +52,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         _check_mask_type(index)
     key, picks, last = parse(index, self._data.shape)
     source = _without_leading_ones(_value(value, self))
-    view = _view(self, key, "Slice" if picks else last) if _narrows(key) else self
+    view = _view(self, key, table.slice_ if picks else last) if _narrows(key) else self
     if not picks:
         expand_shape(source, view._data.shape)
         overwrite(view, table.copied, converted(source, self.dtype))
@@ -83,11 +77,11 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
 Picks = list[tuple[int, Tensor]]
 
 
-def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, str]:
+def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, Any]:
     """An index of a tensor of this shape, in PyTorch's two steps.
 
     The numpy key of integers, slices and None that gives a view; the index tensors and
-    masks, each with its dimension of that view; the name of the view's last step.
+    masks, each with its dimension of that view; the row of the view's last step.
     """
     several = isinstance(index, tuple) or (isinstance(index, list) and _stands_for_a_tuple(index))
     items = [_item(item) for item in (index if several else (index,))]
@@ -96,13 +90,13 @@ def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, str]:
         raise _too_many(index, shape)
     key: list[Any] = []
     picks: Picks = []
-    last, dim, dropped = "Alias", 0, 0
+    last, dim, dropped = table.narrowed_alias, 0, 0
     for place, item in enumerate(items):
         if item is None or isinstance(item, bool):
             if item is not None:
                 picks.append((len(key) - dropped, wrap(np.array([item]))))
             key.append(None)
-            last = "Unsqueeze"
+            last = table.unsqueeze
         elif item is Ellipsis:
             key += [slice(None)] * rest
             dim, rest = dim + rest, 0
@@ -111,12 +105,12 @@ def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, str]:
                 raise IndexError(f"index {item} is out of bounds for dimension {place} with size {shape[dim]}")
             key.append(item)
             dropped += 1
-            last = "Select"
+            last = table.select
         elif isinstance(item, slice):
             if item.step is not None and item.step <= 0:
                 raise ValueError("step must be greater than zero")
             key.append(item)
-            last = last if item == slice(None) and items[1:] else "Slice"
+            last = last if item == slice(None) and items[1:] else table.slice_
         else:
             picks.append((len(key) - dropped, item))
             key += [slice(None)] * _consumes(item)
@@ -193,9 +187,9 @@ def _narrows(key: tuple[Any, ...]) -> bool:
     return any(part not in (..., slice(None)) for part in key)
 
 
-def _view(x: Tensor, key: tuple[Any, ...], last: str) -> Tensor:
-    if last != "Unsqueeze":
-        return VIEWS[last](x, key)
+def _view(x: Tensor, key: tuple[Any, ...], last: Any) -> Tensor:
+    if last is not table.unsqueeze:
+        return last(x, key)
     inner = tuple(part for part in key if part is not None)
     view = table.slice_(x, inner) if _narrows(inner) else x
     return table.unsqueeze(view, np.asarray(x._data)[key].shape)
@@ -344,7 +338,8 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     check(a == b, f"index_add_(): self ({a}) and source ({b}) must have the same scalar type")
     own, given = input._data.shape, source._data.shape
     alike = own == given or (len(own) == len(given) and _with(own, where, 0) == _with(given, where, 0))
-    check(alike, "source tensor shape must match self tensor shape, excluding the specified dimension")
+    words = f"excluding the specified dimension. Got self.shape = {list(own)} source.shape = {list(given)}"
+    check(alike, f"source tensor shape must match self tensor shape, {words}")
     places = _vector("index_add_", input, where, index, "int32/int64")
     check(places.size == (given or (1,))[where], f"index_add_(): Number of indices ({places.size})")
     return table.index_add(input, index, source if alpha == 1 else source * alpha, (where,))

@@ -14,6 +14,7 @@ from typing import Any
 
 from minigrad import derivatives as table
 from minigrad import errors
+from minigrad.dtypes import bool_
 from minigrad.errors import check, check_dim
 from minigrad.operation import attach, public
 from minigrad.ops.shapes import expand_shape, listed
@@ -85,10 +86,11 @@ def check_matmul(a: Shape, b: Shape) -> None:
 
 
 def check_types(x: Tensor, y: Tensor) -> None:
-    """RuntimeError unless both have one number type."""
+    """RuntimeError unless both have one number type, NotImplementedError for booleans."""
     a, b = x.dtype, y.dtype
     if a is not b:
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a.c_name} != {b.c_name}")
+    errors.numbers_only("addmm_impl_cpu_", a)
 
 
 # ------------------------------------------------------------------ products
@@ -108,7 +110,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 
 def _product(x: Tensor, y: Tensor) -> Tensor:
     a, b = x._data, y._data
-    if a.dtype is not b.dtype:
+    if a.dtype is not b.dtype or a.dtype is bool_.numpy:
         check_types(x, y)
     m, n = a.ndim, b.ndim
     if not m or not n or a.shape[-1] != b.shape[max(-2, -n)]:
@@ -199,6 +201,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
 @public
 def trace(input: Tensor) -> Tensor:
     """The sum of the diagonal of a matrix."""
+    errors.numbers_only("trace", input.dtype)
     check(input.ndim == 2, f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     return input.diagonal().sum()
 

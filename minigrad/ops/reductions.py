@@ -130,8 +130,8 @@ def vector_norm(
         return table.vector_norm(x, dims, keepdim)
     size = x.abs()
     if math.isinf(ord):
-        words = f"linalg.vector_norm cannot compute the {ord} norm of an empty tensor or dimension"
-        check(0 not in [x.shape[d] for d in dims], words)
+        words = f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor"
+        check(0 not in [x.shape[d] for d in dims], f"{words} because the operation does not have an identity")
         return (table.amax if ord > 0 else table.amin)(size, dims, keepdim)
     return table.order_norm(x, ord, dims, keepdim) if ord != 1 else size.sum(dims, keepdim)
 
@@ -310,7 +310,8 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     check(input.dtype is not dtypes.bool_, "topk does not support bool dtypes on CPU")
     check(0 <= k <= np.atleast_1d(input._data).shape[dim], "selected index k out of range")
     places = _order(input._data, dim, largest)
-    return _picked("topk", table.topk, input, dim, places.take(range(k), dim), True)
+    places = places.take(range(k), dim) if input.ndim else places
+    return _picked("topk", table.topk, input, dim, places, True)
 
 
 # -------------------------------------------------------------- running totals

@@ -363,8 +363,8 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
 def repeat_interleave(input: Tensor, repeats: int | Tensor, dim: int | None = None) -> Tensor:
     """Each element repeated in place: all `repeats` times, or each as often as `repeats` says."""
     x = ravel(input) if dim is None else input
-    where = check_dim(dim or 0, x.ndim)
-    size = x._data.shape[where] if x.ndim else 1
+    where = errors.sized_dim(dim or 0, x.ndim)
+    size = x._data.shape[where]
     if isinstance(repeats, Tensor):
         if repeats.dtype not in (dtypes.int64, dtypes.int32):
             raise errors.not_implemented("repeat_interleave_cpu", repeats.dtype.tensor_name)
@@ -507,8 +507,8 @@ def _split(x: Tensor, row: Any, dim: int, sizes: Sequence[int]) -> tuple[Tensor,
 @public
 def split(tensor: Tensor, split_size_or_sections: Dims, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of at most this size along `dim`, or of these sizes."""
-    where = check_dim(dim, tensor.ndim)
     check(tensor.ndim, "split expects at least a 1-dimensional tensor")
+    where = check_dim(dim, tensor.ndim)
     size, step = tensor._data.shape[where], split_size_or_sections
     if isinstance(step, int):
         at_least(0, step, "split expects split_size be non-negative, but got split_size={}")
@@ -526,8 +526,8 @@ def split(tensor: Tensor, split_size_or_sections: Dims, dim: int = 0) -> tuple[T
 @public
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most this number of views of equal size; the last may be smaller."""
-    where = check_dim(dim, input.ndim)
     check(input.ndim, "chunk expects at least a 1-dimensional tensor")
+    where = check_dim(dim, input.ndim)
     at_least(1, chunks, "chunk expects `chunks` to be greater than 0, got: {}")
     size = input._data.shape[where]
     return split(input, -(-size // chunks) if size else [0] * chunks, where)

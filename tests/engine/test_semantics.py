@@ -142,3 +142,24 @@ def test_what_pytorch_refuses_is_refused() -> None:
         mg.set_rng_state(mg.ones(3))
     with pytest.raises(NotImplementedError, match="not implemented for 'Long'"):
         mg.nn.functional.gelu(mg.tensor([1]))
+    with pytest.raises(NotImplementedError, match=""""abs_cpu" not implemented for 'Bool'"""):
+        mg.tensor([True]).abs()
+    with pytest.raises(RuntimeError, match="derivative for aten::floor_divide is not implemented"):
+        (leaf(5.0, 7.0) // 2).sum().backward()
+    with pytest.raises(ValueError, match="1D target must have size 1, but got target size: 3"):
+        mg.nn.functional.nll_loss(mg.zeros(3), mg.tensor([0, 1, 2]))
+
+
+def test_at_a_bound_that_is_a_tensor_the_gradient_passes() -> None:
+    x, least = leaf(1.0, 2.0, 3.0), leaf(1.0, 2.5, 0.0)
+    x.clamp(min=least).sum().backward()
+    assert x.grad.tolist() == [1.0, 0.0, 1.0] and least.grad.tolist() == [0.0, 1.0, 0.0]
+
+
+def test_a_leaf_that_got_other_data_and_was_freed() -> None:
+    x, w = leaf(3.0), leaf(2.0)
+    y = (w * x).sum()
+    w.data = mg.tensor([10.0])
+    del w
+    y.backward()
+    assert x.grad.tolist() == [10.0]
