@@ -57,7 +57,7 @@ def rules() -> dict[str, list[dict[str, Any]]]:
 def described(rule: Callable[..., Any]) -> dict[str, Any]:
     text = formula(rule)
     factor = without_g(text)
-    return {"rule": tree_of(parsed(text)), "form": shown(text), "partial": shown(factor) if factor else ""}
+    return {"rule": tree_of(parsed(text)), "form": shown(text), **({"partial": shown(factor)} if factor else {})}
 
 
 def live_of(recording: Recording, data: dict[str, Any]) -> dict[str, Any] | None:

@@ -81,8 +81,8 @@ def joined(*names: str) -> str:
 
 @cache
 def style() -> str:
-    """The stepper's CSS."""
-    return (HERE / "stepper.css").read_text(encoding="utf-8")
+    """The stepper's CSS, without comments."""
+    return re.sub(r"\s*/\*.*?\*/", "", (HERE / "stepper.css").read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 def page(recording: Recording, title: str = "") -> str:

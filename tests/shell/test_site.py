@@ -341,6 +341,8 @@ def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: P
     page.locator(".mg-strip input[type=range]").first.focus()
     page.keyboard.press("ArrowRight")
     assert field.input_value().startswith("x = 2.1\n")
+    said = "What if: the gradient predicts that y changes by 1 · 0.1 = 0.1; it changed by 2.1 − 2 = 0.1."
+    assert page.locator(".mg-whatif").inner_text() == said
     page.locator("[data-id=next]").click()
     page.locator(".copy").click()
     link = page.url
@@ -352,6 +354,32 @@ def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: P
         other.goto("about:blank")
         other.goto(address + broken)
         assert other.locator("#formula").is_visible()
+    assert page.errors == [] and page.refused == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.needs("chromium")
+def test_the_picture_plays_once_by_itself(page: Any, playground: Path) -> None:
+    address, position = (playground / "index.html").as_uri(), page.locator(".mg-pos")
+    page.goto(address)
+    page.locator(".mg").scroll_into_view_if_needed()
+    page.wait_for_timeout(2500)
+    assert "step 0 of" in position.inner_text(), "not where motion is not wanted"
+    page.emulate_media(reduced_motion="no-preference")
+    page.goto("about:blank")
+    page.goto(address)
+    page.locator(".mg").scroll_into_view_if_needed()
+    seen = {int(re.search(r"step (\d+)", position.inner_text())[1]) for _ in range(300) if page.wait_for_timeout(100) is None}
+    assert max(seen) == 18 and len(seen) < 12 and "step 0 of" in position.inner_text(), "by node, to the end and back"
+    page.goto("about:blank")
+    page.goto(address)
+    page.locator(".mg").scroll_into_view_if_needed()
+    page.locator(".mg-pos", has_text="step 2 of").wait_for()
+    page.keyboard.press("Tab")
+    page.locator("[data-id=next]").click()
+    page.wait_for_timeout(4000)
+    assert "step 3 of" in position.inner_text(), "a press stops it"
     assert page.errors == [] and page.refused == []
 
 

@@ -1,6 +1,7 @@
 """The stepper in a real browser, on pages of its own: moves, keys, what is shown, questions, themes, reach."""
 
 import gzip
+import itertools
 import json
 import random
 import re
@@ -209,6 +210,17 @@ def test_each_heat_map_has_its_own_colours(show) -> None:
     assert blank == 0
 
 
+def test_a_table_of_eight_by_eight_has_its_numbers(page, tmp_path) -> None:
+    x = torch.arange(64.0).reshape(8, 8).requires_grad_()
+    y = x.sin()
+    recorded = torch.record(y, torch.ones(8, 8), names={"x": x, "y": y})
+    opened_html(page, tmp_path, viz.page(recorded)).wait_for_selector(".mg svg")
+    page.locator(".mg-title").click()
+    press(page, "End")
+    assert page.locator(".mg-heat").last.locator("text").count() == 64
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_a_hovered_cell_lights_its_row_and_column_and_writes_its_sum(show) -> None:
     page = show("matmul")
     page.evaluate(GO, first("matmul", "product", parent=1))
@@ -300,6 +312,52 @@ def test_a_line_is_as_thick_as_its_contribution_is_large_and_shows_its_sign(show
     assert len(sizes) > 2 and [w for _, w in sizes] == sorted(w for _, w in sizes) and sizes[0][1] < sizes[-1][1]
     assert {minus for sent, _, minus, _ in lines if sent < 0} == {True} and not any(m for s, _, m, _ in lines if s > 0)
     assert len({dash for *_, dash in lines}) == 2, "not by colour alone"
+
+
+def test_an_edge_that_is_looked_at_shows_its_contribution(show) -> None:
+    page = show("scalar")
+    page.evaluate(GO, 2)
+    edges, before = page.locator(".mg-graph g[role=img]"), text(page, "words")
+    sent = [step for step in data("scalar")["steps"] if step["kind"] == "send"]
+    names = [node["name"] for node in data("scalar")["nodes"]]
+    for i in range(edges.count()):
+        edges.nth(i).focus()
+        between = edges.nth(i).get_attribute("aria-label").split(",")[0]
+        step = next(s for s in sent if f"{names[s['node']]} to {names[s['parent']]}" == between)
+        assert text(page, "words") == f"{between.replace(' to ', ' → ')}: {step['text'][step['beats'].index('product')]}"
+        assert step["rule"] in text(page, "math") and at(page) == 2
+    page.evaluate("() => document.activeElement.blur()")
+    assert text(page, "words") == before, "the step's own words are back"
+    page.mouse.move(*edges.first.locator(".wire").evaluate("""(wire) => {
+        const middle = wire.getPointAtLength(wire.getTotalLength() / 2).matrixTransform(wire.getScreenCTM());
+        return [middle.x, middle.y]; }"""))
+    assert " → " in text(page, "words")
+    page.mouse.move(1, 1)
+    assert text(page, "words") == before
+    page.locator("[data-node]").last.focus()
+    press(page, "ArrowDown")
+    assert " → " in text(page, "words"), "after the boxes, the keyboard goes from edge to edge"
+    page.locator("[data-id=predict]").click()
+    edges.first.focus()
+    assert text(page, "words") == before, "nothing is given away that will be asked for"
+
+
+def test_a_step_by_nodes_takes_a_folded_module_whole(show) -> None:
+    page = show("digit_net")
+
+    def presses() -> int:
+        press(page, "Home")
+        for n in itertools.count():
+            if at(page) == len(frames("digit_net")) - 1:
+                return n
+            press(page, "Shift+ArrowRight")
+
+    page.locator("[data-node]").first.focus()
+    single = presses()
+    page.locator("[data-id=more]").click()
+    page.locator("[data-id=fold]").click()
+    page.locator(".mg-title").click()
+    assert presses() < single
 
 
 # ---------------------------------------------------------------- a reading place that stays, a graph that fits

@@ -234,7 +234,7 @@ function send(nodes, [row, x, y], [parent, node, slot], uses, first) {
 	const plain = general === "g" || (c === 1 && /^(mul|div|power)$/.test(row)), known = c === null ? {} : { y: number(c) };
 	const how = row === "mm" ? "matmul" : row === "dot" ? "other" : /_all/.test(row) ? (all > 1 ? "spread" : "move") : plain ? "copy" : "elementwise";
 	const power = c === 2 ? "2 · x" : `${number(c)} · x ** ${number(c - 1)}`, base = `out · log(${n.parts[0][0]})`;  // the table's formulas, with what is known
-	const slope = plain ? "1" : row === "power" ? power : row === "power_base" ? base : row === "div" && c !== null ? number(1 / c) : renamed(partial, known);
+	const slope = plain ? "1" : row === "power" ? power : row === "power_base" ? base : row === "div" && c !== null ? number(1 / c) : renamed(partial || "", known);
 	const form = plain ? "g" : row === "power" || row === "power_base" ? `g · ${slope}` : renamed(general, known);
 	const names = { out: term(n.name), x: nodes[x] && term(nodes[x].name), ...(nodes[y] && { y: term(nodes[y].name) }) }, label = { x: nodes[x]?.name, y: nodes[y]?.name, out: n.name };
 	const factor = row === "mean_all" ? number(1 / all) : "1", local = renamed(slope, names), multiplies = how === "elementwise" || how === "copy";

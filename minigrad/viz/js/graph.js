@@ -7,7 +7,8 @@ const SMALLEST = 10 / 12;  // the smallest text of a drawing has 12 px: it is ne
 const TALLEST = { wide: 355, narrow: 360 };
 const LETTER = 7, BOLD = 8;  // pixels of a letter in the widest of the usual fonts
 
-/** options: select(id) when a box is chosen, mute(what) whether an answer is hidden, asks(id) whether it is a choice. */
+/** options: select(id) when a box is chosen, look(edge) when an edge is looked at and look(null) after it, mute(what) whether an
+ * answer is hidden, asks(id) whether it is a choice. */
 export function makeGraph(S, options, on) {
 	const { nodes, edges, data } = S;
 	const views = data.layout.views;
@@ -20,14 +21,20 @@ export function makeGraph(S, options, on) {
 		parts = new Map();
 		const { line: which, stacked, turn, turns, groups = {} } = views[view];
 		svg = s("svg", { viewBox: `0 0 ${drawing.w} ${drawing.h}`, role: "group",
-			"aria-label": `Graph of ${nodes.length} tensors; up and down arrows move from box to box, Enter opens one` });
+			"aria-label": `Graph of ${nodes.length} tensors; up and down arrows move from box to box and from edge to edge, Enter opens a box` });
 		const tip = ([x, y], dx, dy) => (drawing.down ? `M${x} ${y}l${-dy} ${dx}h${2 * dy}z` : `M${x} ${y}l${dx} ${-dy}v${2 * dy}z`);
 		lines = drawing.edges.map((e, i) => {
 			const mine = [...edges.keys()].filter((j) => (which?.[j] ?? j) === i);
 			const plain = mine.every((j) => !nodes[edges[j][0]].rg), cut = plain && mine.some((j) => nodes[edges[j][0]].cut);
 			const [x, y] = e.b;
 			const label = (name, dy) => s("text", { class: name, x: x + 9 * (e.side || -1), y: y + dy - (drawing.down ? 20 : 0), "text-anchor": e.side > 0 ? "start" : "end" });
-			const line = { mine, plain, cut, g: s("g"), local: label("local", -5), sent: label("sent", 14), wire: s("path", { class: "wire", d: e.d }) };
+			const walked = mine.some((j) => S.moveOf[j] != null), g = s("g", walked ? { role: "img", tabindex: -1, ...KEEP } : {});
+			const line = { mine, plain, cut, walked, g, local: label("local", -5), sent: label("sent", 14), wire: s("path", { class: "wire", d: e.d }) };
+			if (walked) {  // under the pointer or the keyboard it shows its contribution
+				line.g.append(s("path", { class: "hold", d: e.d }));
+				for (const name of ["mouseenter", "focus"]) on(line.g, name, () => options.look(line.now ?? mine[0]));
+				for (const name of ["mouseleave", "blur"]) on(line.g, name, () => options.look(null));
+			}
 			line.g.append(line.wire, s("path", { class: "tip", d: tip(e.b, -7, 4) }), s("path", { class: "back", d: tip(e.a, 13, 7) }));
 			if (cut) line.g.append(s("path", { class: "scissors", transform: `translate(${(e.a[0] + e.b[0]) / 2} ${(e.a[1] + e.b[1]) / 2})`,
 				d: "M8-6L-4 3M8 6L-4-3M-10 4.5a3 3 0 1 0 6 0a3 3 0 1 0-6 0m0-9a3 3 0 1 0 6 0a3 3 0 1 0-6 0" }));
@@ -145,7 +152,9 @@ export function makeGraph(S, options, on) {
 			const [weight, negative] = sent ? S.weightOf(mine.findLast((q) => st.spent.has(q))) : [0, false];
 			const key = what + "|" + local + "|" + sent;
 			if (key === line.was) continue;
-			line.was = key;
+			Object.assign(line, { was: key, now: j });
+			const [to, from] = edges[j ?? line.mine[0]].slice(0, 2).map(S.name);
+			line.g.setAttribute("aria-label", [`${from} to ${to}`, local && `local derivative ${local}`, sent && `contribution ${sent}`].filter(Boolean).join(", "));
 			line.g.setAttribute("class", what + (negative ? " minus" : ""));
 			line.g.style.setProperty("--thick", (1.5 + 3.5 * weight).toFixed(1));
 			line.local.textContent = local;
@@ -217,8 +226,10 @@ export function makeGraph(S, options, on) {
 
 	// ---- the keyboard inside the graph: one stop for Tab, up and down from box to box
 	function rove(by) {
-		const ids = [...parts.keys()], now = ids.findIndex((id) => parts.get(id).g === document.activeElement);
-		focusBox(ids[(now + by + ids.length) % ids.length]);
+		const all = [...parts.values(), ...lines.filter((line) => line.walked)].map(({ g }) => g), now = all.indexOf(document.activeElement);
+		const next = all[(now + by + all.length) % all.length];
+		if (next.dataset.node) focusBox(+next.dataset.node, true);
+		next.focus({ preventScroll: true });
 	}
 	function focusBox(id, silent) {
 		for (const [other, part] of parts) part.g.setAttribute("tabindex", other === id ? 0 : -1);
@@ -239,6 +250,8 @@ export function makeGraph(S, options, on) {
 		get folded() { return view !== "full"; },
 		get parts() { return parts; },
 		holds: (e) => svg.contains(e),
+		/** Whether one box stands for both nodes: a step by nodes takes it whole. */
+		together: (a, b) => a === b || !!views[view].groups?.[shown(a)] && shown(a) === shown(b),
 		best,
 		/** Whether the box of a node stands for several and can be opened. */
 		closed: (i) => view !== "full" && !!views.full && (views[view].groups?.[shown(i)] || views[view].stacked.includes(shown(i))),

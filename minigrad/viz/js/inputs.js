@@ -1,6 +1,6 @@
 // The inputs of a function, to be changed: type a number or drag a slider, and everything is computed anew.
 
-import { KEEP, fmt, h } from "./tools.js";
+import { KEEP, bracket, fmt, h } from "./tools.js";
 import { indexOf } from "./numbers.js";
 
 /** What a number may be while it is being typed. */
@@ -9,6 +9,20 @@ const numberOf = (text) => { const plain = text.trim().replace(",", ".").replace
 /** The slider's end: a power of ten that holds the number. */
 const reachOf = (x) => Math.max(Math.abs(x) && Math.abs(x) < 1 ? 1 : 10, 10 ** Math.ceil(Math.log10(Math.abs(x) || 1)));
 
+/** What the gradient says of a change of one input, beside what happened: two passes of one graph. */
+export function whatIf(a, b) {
+	const numbers = (data, i) => data.vals[i]?.d || [data.vals[i]], rounded = (x) => +x.toPrecision(4);
+	const [[from, ...more], [to]] = [a, b].map((data) => numbers(data, data.nodes[data.root].val)), name = a.nodes[a.root].name;
+	for (const { kind, node, up } of a.steps) {
+		const old = numbers(a, a.nodes[node].val), now = numbers(b, b.nodes[node]?.val), i = now.findIndex((x, i) => x !== old[i]);
+		const g = numbers(a, up)[i], change = rounded(now[i] - old[i]);
+		if (kind === "leaf" && !more.length && [g, change, from, to].every(Number.isFinite))
+			return `What if: the gradient predicts that ${name} changes by ${fmt(g)} · ${bracket(change)} = ${fmt(rounded(g * change))}; ` +
+				`it changed by ${fmt(to)} − ${bracket(from)} = ${fmt(rounded(to - from))}.`;
+	}
+	return "";
+}
+
 /** A strip of fields above the stepper; it stays while the graph below it is drawn anew, so that dragging goes on. */
 export function makeInputs(model, on, listen) {
 	const inputs = model.get("inputs") || model.get("data").inputs || {}, names = Object.keys(inputs);
@@ -16,7 +30,8 @@ export function makeInputs(model, on, listen) {
 	const strip = h("div.mg-fields", h("b", "Change an input"));
 	const instead = h("span", `To try ${names.length > 1 ? "other numbers" : "another number"} for ${names.join(" and ")}, run the cell in the notebook again ` +
 		"(in one that was just opened, first the cells above it).");
-	const el = h("div.mg-strip", { role: "group", "aria-label": "Inputs", hidden: true }, strip, instead, trouble);
+	const whatif = h("span.mg-whatif", { "aria-live": "polite" });
+	const el = h("div.mg-strip", { role: "group", "aria-label": "Inputs", hidden: true }, strip, instead, trouble, whatif);
 	let waiting = false, next = null;
 
 	for (const [name, { s, d }] of Object.entries(inputs)) {
@@ -101,6 +116,7 @@ export function makeInputs(model, on, listen) {
 
 	return {
 		el,
+		say(text) { whatif.textContent = text; },
 		/** The fields where a kernel answers; elsewhere a sentence. */
 		show(live) {
 			el.hidden = !names.length;

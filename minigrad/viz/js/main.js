@@ -9,7 +9,7 @@ import { help, transcript } from "./help.js";
 import { makePanels } from "./panels.js";
 import { makePredict } from "./predict.js";
 import { makeTransport } from "./transport.js";
-import { makeInputs } from "./inputs.js";
+import { makeInputs, whatIf } from "./inputs.js";
 import { withEngine } from "./local.js";
 
 /** Draws it, and draws it anew when the kernel sends other data. */
@@ -21,7 +21,10 @@ export function render({ model: given, el, signal }) {
 	const strip = makeInputs(model, (target, name, fn) => target.addEventListener(name, fn, { signal }), (what, fn) => listen(model, signal, what, fn));
 	el.append(strip.el, place);
 	strip.el.addEventListener("click", (e) => { if (!e.target.closest("input")) place.querySelector(".mg").focus({ preventScroll: true }); }, { signal });
+	let before = model.get("data");
+	for (const name of ["focusin", "pointerdown"]) strip.el.addEventListener(name, () => { before = model.get("data"); }, { signal });
 	listen(model, signal, "change:data", () => {
+		strip.say(model.get("predict") ? "" : whatIf(before, model.get("data")));
 		const inside = place.contains(document.activeElement);
 		life.abort();
 		life = new AbortController();
@@ -30,7 +33,7 @@ export function render({ model: given, el, signal }) {
 		draw({ model, el: place, signal: life.signal, strip });
 		if (inside) place.querySelector(".mg").focus({ preventScroll: true });
 	});
-	draw({ model, el: place, signal: life.signal, strip });
+	draw({ model, el: place, signal: life.signal, strip, tour: model.get("tour") });
 }
 
 /** Calls back on changes for as long as the view lives. */
@@ -42,7 +45,7 @@ function listen(model, signal, what, fn) {
 /** Whether a kernel answers: a saved notebook has widgets without one. */
 const answers = (model, el) => !!model.get("live") && !el.closest(".jupyter-widgets-disconnected");
 
-function draw({ model, el, signal, strip }) {
+function draw({ model, el, signal, strip, tour }) {
 	const data = model.get("data"), S = makeState(data), { frames } = S;
 	/** Whatever happens inside, the keyboard stays inside: what loses the focus, because it is drawn anew, hidden or switched off,
 	 * gives it to the whole. Only Esc takes it away. */
@@ -65,7 +68,7 @@ function draw({ model, el, signal, strip }) {
 	}
 	const predict = makePredict(S, { model, say, pause, go: (p) => bar.go(p), paint: () => show(bar.at), back: () => bar.knob.next.focus({ preventScroll: true }) }, on);
 	const mute = (what) => predict.mute(what);
-	const graph = makeGraph(S, { mute, asks: predict.asks, select: (i) => { if (!predict.click(i)) select(i); } }, on);
+	const graph = makeGraph(S, { mute, look, asks: predict.asks, select: (i) => { if (!predict.click(i)) select(i); } }, on);
 	const code = makeCode(S, (i) => select(i), on);
 	const card = makeCard(S, { close: () => select(null), live, closed: graph.closed, say, open: () => { select(null); press.fold(); },
 		around: (n) => { model.set("around", n); model.save_changes(); } }, on);
@@ -117,6 +120,15 @@ function draw({ model, el, signal, strip }) {
 	}
 	function sync(p) {
 		if (model.get("step") !== p) { model.set("step", p); model.save_changes(); }
+	}
+	/** The numbers of an edge that is looked at, in the place of the step's; null: those of the step again. */
+	function look(j) {
+		const move = S.moveOf[j], q = frames.findLastIndex((f) => f.k === move && ["product", "sum"].includes(f.name));
+		if (predict.on || predict.asked || card.who != null || bar.playing) return;
+		const st = S.stateAt(j == null || q < 0 ? bar.at : q);
+		panels.paint(st);
+		stage.classList.toggle("ahead", st.k < 0);
+		if (j != null && q >= 0) panels.words.prepend(h("b", `${S.name(S.edges[j][1])} → ${S.name(S.edges[j][0])}: `));
 	}
 	/** Opens the card of a box, or closes it; the focus stays where the press was. */
 	function select(i) {
@@ -254,6 +266,7 @@ function draw({ model, el, signal, strip }) {
 	strip.show(live() || !!data.live);
 	if (el.clientWidth > 40) { width = el.clientWidth; settle(); } else show(bar.at);
 	sizes.observe(el);
+	if (tour && !matchMedia("(prefers-reduced-motion: reduce)").matches) bar.tour(box);
 }
 
 /** Whether the page around the stepper is dark: JupyterLab says so, of another page its background tells. A page of our own

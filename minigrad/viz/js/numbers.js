@@ -33,8 +33,8 @@ export function heat(v, o = {}) {
 	const flip = o.flip && v.s.length > 1;
 	const R = flip ? v.c : v.r, C = flip ? v.r : v.c;
 	const value = (r, c) => (flip ? v.d[c * v.c + r] : v.d[r * v.c + c]);
-	const digits = R <= 6 && C <= 6;
-	const widest = digits ? Math.max(...v.d.map((x) => fmt(x).length), 2) : 0;
+	const digits = R <= 8 && C <= 8, text = (x) => fmt(C > 6 && typeof x === "number" ? +x.toPrecision(2) : x);
+	const widest = digits ? Math.max(...v.d.map((x) => text(x).length), 2) : 0;
 	const w = digits ? Math.max(26, widest * 6.7 + 6) : Math.max(7, Math.min(18, 150 / C));
 	const hgt = digits ? 21 : Math.max(5, Math.min(18, 80 / R));
 	const pad = 2, top = topOf(v);
@@ -51,7 +51,7 @@ export function heat(v, o = {}) {
 			if (o.hollow) continue;
 			if (off) cells.push(`<path class="no" d="M${X} ${Y + hgt}l${w} ${-hgt}"/>`);
 			if (digits && !(off && o.blank))
-				cells.push(`<text x="${(pad + c * w + w / 2).toFixed(1)}" y="${Y + hgt / 2 + 4}" text-anchor="middle" pointer-events="none">${fmt(x)}</text>`);
+				cells.push(`<text x="${(pad + c * w + w / 2).toFixed(1)}" y="${Y + hgt / 2 + 4}" text-anchor="middle" pointer-events="none">${text(x)}</text>`);
 		}
 	}
 	const frame = (r0, r1, c0, c1, name) => cells.push(`<rect class="${name}" x="${(pad + c0 * w).toFixed(1)}" y="${line(r0)}" ` +
@@ -85,7 +85,7 @@ export function figure(v, caption, o = {}) {
 		body = heat(v, o);
 		notes.push(o.flip && v.s.length > 1 ? `${v.s.at(-1)}×${rowsIn(v)}` : shapeOf(v));
 		if (v.d.length < count(v)) notes.push(`first ${v.r}×${v.c} shown`);
-		if (count(v) > 36 && !o.hollow) notes.push(`norm ${fmt(v.norm)}`);
+		if (count(v) > 64 && !o.hollow) notes.push(`norm ${fmt(v.norm)}`);
 	}
 	if (o.mark) body.classList.add(o.mark);
 	const below = [caption && h("b", caption), o.small && h("span", o.small), notes.length > 0 && h("span", notes.join(", "))];

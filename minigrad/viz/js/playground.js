@@ -37,11 +37,11 @@ export function startPlayground(root, texts) {
 			tell(error, text.split(/\n|;/));
 			return;
 		}
+		const last = data.forward.length + data.steps.reduce((sum, move) => sum + move.text.length, 0);
+		values = { ...texts, data, predict, step: Math.max(0, Math.min(last, step || 0)), tour: !life && !location.hash };
 		life?.abort();
 		life = new AbortController();
 		place.replaceChildren();
-		const last = data.forward.length + data.steps.reduce((sum, move) => sum + move.text.length, 0);
-		values = { ...texts, data, predict, step: Math.max(0, Math.min(last, step || 0)), theme: "auto" };
 		const model = pageModel(values, (name) => {
 			if (name === "data") rewrite(values.data);
 			if (name !== "answers") note();
@@ -67,8 +67,8 @@ export function startPlayground(root, texts) {
 		note();
 	}
 	function restore() {
-		const state = new URLSearchParams(location.hash.slice(1)), text = state.get("formula");
-		if (text !== null) field.value = text;
+		const state = new URLSearchParams(location.hash.slice(1));
+		field.value = state.get("formula") ?? field.value;
 		show(field.value, Math.trunc(+state.get("step")), state.has("predict"));
 	}
 

@@ -101,7 +101,7 @@ export function makeState(data) {
 	};
 }
 
-/** Where whole nodes begin, for stepping by nodes. */
-export function nodeStarts(frames) {
-	return frames.flatMap((f, q) => (q && frames[q - 1].node === f.node && frames[q - 1].phase === f.phase ? [] : [q]));
+/** Where whole nodes begin, for stepping by nodes; `together(a, b)` is true for two nodes that are one step. */
+export function nodeStarts(frames, together) {
+	return frames.flatMap((f, q) => (q && together(frames[q - 1].node, f.node) && frames[q - 1].phase === f.phase ? [] : [q]));
 }

@@ -11,8 +11,7 @@ const ICONS = {
 /** options: show(p) paints a position, sync(p) tells the notebook, say(text), predict, more: further buttons by id. */
 export function makeTransport(S, options, on) {
 	const { frames, steps, startOf, expected } = S, knob = {}, press = {};
-	let p = 0, playing = null, byNodes = false;
-	const starts = nodeStarts(frames);
+	let p = 0, playing = null, touring = false, byNodes = false;
 
 	const control = ([id, label, text]) => {
 		const b = knob[id] = button(on, () => press[id](), text, { "data-id": id, "aria-label": label, title: label });
@@ -47,8 +46,9 @@ export function makeTransport(S, options, on) {
 		knob.predict.setAttribute("aria-pressed", options.predict.on);
 		knob.more.setAttribute("aria-expanded", !extra.hidden);
 	}
-	const nextNode = () => starts.find((q) => q > p) ?? frames.length - 1;
-	const previousNode = () => starts.findLast((q) => q < p) ?? 0;
+	const starts = () => nodeStarts(frames, options.graph.together);
+	const nextNode = () => starts().find((q) => q > p) ?? frames.length - 1;
+	const previousNode = () => starts().findLast((q) => q < p) ?? 0;
 
 	/** One frame or one node further; a question or a wrong rule may hold the walk. True if it moved. */
 	function move(by, nodes = byNodes) {
@@ -76,10 +76,14 @@ export function makeTransport(S, options, on) {
 	}
 
 	// ---- play: longer where there is more to read
-	function play() {
+	function play(nodes) {
 		if (p === frames.length - 1) go(0);
 		const wait = () => between(1000, 500 + 28 * frames[p].text.length, 6000);
-		const turn = () => { if (move(1) && p < frames.length - 1) playing = setTimeout(turn, wait()); else pause(); };
+		const turn = () => {
+			if (move(1, nodes) && p < frames.length - 1) playing = setTimeout(turn, wait());
+			else if (touring) playing = setTimeout(() => { pause(); go(0); }, wait());
+			else pause();
+		};
 		playing = setTimeout(turn, 700);
 		icon();
 	}
@@ -87,6 +91,7 @@ export function makeTransport(S, options, on) {
 		if (!playing) return;
 		clearTimeout(playing);
 		playing = null;
+		touring = false;
 		icon();
 		options.show(p);
 		options.sync(p);
@@ -94,6 +99,21 @@ export function makeTransport(S, options, on) {
 	function icon() {
 		knob.play.querySelector("path").setAttribute("d", ICONS[playing ? "pause" : "play"]);
 		knob.play.title = knob.play.ariaLabel = playing ? "Pause (Space)" : "Play (Space)";
+	}
+	/** Plays once by whole nodes when it comes into view, until anything is pressed, and then stands at the start again. */
+	function tour(box) {
+		const seen = new IntersectionObserver(([entry]) => {
+			if (!entry.isIntersecting) return;
+			seen.disconnect();
+			touring = true;
+			play(true);
+		}, { threshold: 0.5 });
+		const pressed = (e) => {
+			seen.disconnect();
+			if (touring && e.key !== " " && !e.target.closest("[data-id=play]")) pause();
+		};
+		seen.observe(box);
+		for (const name of ["pointerdown", "keydown"]) on(box, name, pressed);
 	}
 	function nextFan() {
 		const q = frames.findIndex((f, i) => i > p && f.name === "collect" && steps[f.k].kind === "send" && expected[steps[f.k].parent] > 1);
@@ -138,5 +158,5 @@ export function makeTransport(S, options, on) {
 		return true;
 	}
 
-	return { el, knob, go, move, pause, paint, key, get at() { return p; }, set at(q) { p = between(0, q, frames.length - 1); }, get playing() { return !!playing; } };
+	return { el, knob, go, move, pause, tour, paint, key, get at() { return p; }, set at(q) { p = between(0, q, frames.length - 1); }, get playing() { return !!playing; } };
 }
