@@ -32,7 +32,7 @@ class Run:
     names: set[str] = field(default_factory=set)
     error: str = ""
     given: set[str] = field(default_factory=set)  # the names that had their value before the error
-    tree: ast.AST | None = None
+    trees: list[ast.AST] = field(default_factory=list)  # what was executed: the cell, and in a magic what the magic executes
     before: dict[str, int] = field(default_factory=dict)  # which object each name stood for
 
 
@@ -58,12 +58,13 @@ class History:
                 self.last[run.cell] = run
         else:
             self.running.append(self.running[-1])
+            self.running[-1].trees = []
 
     def visit(self, tree: ast.AST) -> ast.AST:
         """What IPython is about to execute: it stays as it is."""
         if self.running:
             run = self.running[-1]
-            run.tree = run.tree or tree
+            run.trees.append(tree)
             self.note(run, given_in(tree))
         return tree
 
@@ -78,6 +79,7 @@ class History:
         run = self.running.pop()
         if not result.success:
             run.error = type(result.error_before_exec or result.error_in_exec).__name__
+            run.given |= given_before(run.trees, result.error_in_exec, self.shell.user_ns)
         if result.error_before_exec:
             self.note(run, set(GIVES.findall(result.info.raw_cell)))
         if self.running:
@@ -86,7 +88,7 @@ class History:
         again = set() if run.error else self.names.get(result.info.raw_cell, set())
         self.note(run, changed | again)
         if run.error:
-            run.given = changed | given_before(run.tree, result.error_in_exec, self.shell.user_ns)
+            run.given |= changed
         else:
             self.names[result.info.raw_cell] = run.names
 
@@ -121,14 +123,19 @@ def given_in(tree: ast.AST) -> set[str]:
     return found
 
 
-def given_before(tree: ast.AST | None, error: BaseException | None, namespace: Mapping[str, Any]) -> set[str]:
-    """The names that a cell gives a value in the statements above the one at which it failed."""
-    frame = error and error.__traceback__
-    while frame and frame.tb_frame.f_locals is not namespace:  # IPython's own frames are above that of the cell
+def given_before(trees: list[ast.AST], error: BaseException | None, namespace: Mapping[str, Any]) -> set[str]:
+    """The names that a cell gives a value in the statements above the one at which it failed.
+
+    trees: the cell, and what a magic in it executes; a frame of each is in the error's traceback, between IPython's own.
+    """
+    frame, lines = error and error.__traceback__, []
+    while frame:
+        if frame.tb_frame.f_locals is namespace:
+            lines.append(frame.tb_lineno)
         frame = frame.tb_next
-    if not frame or not isinstance(tree, ast.Module):
+    if not 0 < len(trees) <= len(lines) or not isinstance(trees[-1], ast.Module):
         return set()
-    above = [node for node in tree.body if (node.end_lineno or node.lineno) < frame.tb_lineno]
+    above = [node for node in trees[-1].body if (node.end_lineno or node.lineno) < lines[len(trees) - 1]]
     return given_in(ast.Module(above, []))
 
 

@@ -137,9 +137,11 @@ def test_a_name_that_has_its_value_before_the_cell_fails_is_judged(run: Run) -> 
     card = run('check("0.1")', "the check")
     assert "Are the two digits in the order" in card and "earlier run" not in card
     for source in ("answer = 42\n\n1 / 0", "answer = 42\nf = lambda: 1 / 0\nf()", "answer = 42\nexec('1 / 0')"):
-        run(source, "the answer")
-        card = run('check("0.1")', "the check")
-        assert "0.1 a first answer: passed" in card and "stopped below that with a ZeroDivisionError" in card, source
+        for magic in ("", "%%time\n", "%%capture\n"):
+            run(magic + source, "the answer")
+            card = run('check("0.1")', "the check")
+            assert "0.1 a first answer: passed" in card, magic + source
+            assert "stopped below that with a ZeroDivisionError" in card, magic + source
     run("1 / 0\nanswer = 42", "the answer")
     assert LEFT in run('check("0.1")', "the check")
 
