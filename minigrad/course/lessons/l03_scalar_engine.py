@@ -60,12 +60,12 @@ def probes_3_1(rng: np.random.Generator) -> Iterator[Probe]:
     a, b, g = (float(n) for n in numbers(rng, 3))
     yield run(ADD, a=2.0, b=3.0, g=5.0).expect([5.0, 5.0, 5.0]).show()
     yield run(ADD, a=a, b=b, g=g).expect([a + b, g, g])
-    yield run(ADD_SAME, x=2.0, g=1.5).expect(3.0)
+    yield run(ADD_SAME, x=2.0, g=1.5).expect(3.0).show()
     yield run(ADD, a=a, b=b, g=-1000.0).expect([a + b, -1000.0, -1000.0])
     yield run(ADD, a=0.0, b=-b, g=2.5).expect([-b, 2.5, 2.5])
     yield run(ADD_TWICE, a=a, b=b, g=g, s=10.0).expect([10 + g, -10 + g])
     yield run(ADD_TWICE, a=1.5, b=1.5, g=g, s=-20.0).expect([-20 + g, 20 + g])
-    yield run(ADD_SAME_TWICE, x=a, g=g, s=10.0).expect(10 + 2 * g)
+    yield run(ADD_SAME_TWICE, x=a, g=g, s=10.0).expect(10 + 2 * g).show()
     yield run(ADD_AGAIN, a=a, b=b, g=g).expect([2 * g, 2 * g, g, a, b])
     yield run(ADD_TWO, a=a, b=b, g=g).expect([g, g, 0.0])
     yield run(ADD_SELF, x=a, g=g).expect([2, g, 2 * a, a]).on(
@@ -95,15 +95,15 @@ MUL_THREE = (
 
 def probes_3_2(rng: np.random.Generator) -> Iterator[Probe]:
     a, b, g = (float(n) for n in numbers(rng, 3))
-    yield run(MUL, a=2.0, b=3.0, g=5.0).expect([6.0, 15.0, 10.0])
+    yield run(MUL, a=2.0, b=3.0, g=5.0).expect([6.0, 15.0, 10.0]).show()
     yield run(MUL, a=a, b=b, g=g).expect([a * b, b * g, a * g])
     yield run(MUL, a=0.0, b=b, g=g).expect([0.0, b * g, 0.0])
-    yield run(MUL_SAME, x=2.0, g=1.0).expect(4.0)
+    yield run(MUL_SAME, x=2.0, g=1.0).expect(4.0).show()
     yield run(MUL, a=a, b=b, g=-1000.0).expect([a * b, -1000 * b, -1000 * a])
     yield run(MUL_TWICE, a=a, b=b, g=g, s=10.0).expect([10 + b * g, -10 + a * g])
     yield run(MUL_TWICE, a=1.5, b=1.5, g=g, s=-20.0).expect([-20 + 1.5 * g, 20 + 1.5 * g])
-    yield run(ADD_SAME_TWICE.replace("+", "*"), x=a, g=g, s=10.0).expect(10 + 2 * a * g)
-    yield run(MUL_AGAIN, a=a, b=b, g=g).expect([2 * b * g, 2 * a * g, g, a, b])
+    yield run(ADD_SAME_TWICE.replace("+", "*"), x=a, g=g, s=10.0).expect(10 + 2 * a * g).show()
+    yield run(MUL_AGAIN, a=a, b=b, g=g).expect([2 * b * g, 2 * a * g, g, a, b]).show()
     yield run(MUL_TWO, a=a, b=b, g=g).expect([b * g, a * g, 0.0])
     yield run(MUL_SELF, x=a, g=g).expect([2, g, a * a, a]).on(
         "c = x * x has two parents, (x, x): the objects themselves, not their numbers."
