@@ -18,7 +18,7 @@ from typing import Any
 from . import lessons, misconceptions
 from .verdict import Verdict
 
-__all__ = ["Card", "believed_in", "heading", "hush_blanks", "marked", "named", "show", "verdict_card"]
+__all__ = ["Card", "believed_in", "heading", "hush_blanks", "marked", "show", "thought", "verdict_card"]
 
 WIDTH = 96
 DOTTED = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w+)"
@@ -109,8 +109,9 @@ def linked(paragraph: str, believed: str) -> str:
     if found is None:
         return text
     address = f"../notebooks/reference/misconceptions.md#{found.id}-{found.name.replace(' ', '-')}"
-    words = html.escape(f"{found.id}, {found.name}")
-    return text.replace(f"({words})", f'(<a href="{html.escape(address)}" target="_blank">{words}</a>)')
+    for words in (html.escape(f"{found.id}, {found.name}"), marked(thought(found.id))):
+        text = text.replace(f"({words})", f'(<a href="{html.escape(address)}" target="_blank">{words}</a>)')
+    return text
 
 
 def aligned(table: Iterable[tuple[str, ...]]) -> list[str]:
@@ -154,6 +155,12 @@ def named(believed: str) -> str:
     """A misconception in brackets: its number and its words."""
     found = misconceptions.CATALOGUE.get(believed)
     return f" ({found.id}, {found.name})" if found else ""
+
+
+def thought(believed: str) -> str:
+    """A misconception in the words of a student who believes it: what the card of a prediction says."""
+    found = misconceptions.CATALOGUE.get(believed)
+    return f'common belief {found.id}: "{found.belief}"' if found else ""
 
 
 def believed_in(verdict: Verdict) -> str:

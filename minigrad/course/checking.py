@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 from . import forms, history, lessons, locks, misconceptions, next_step, progress_store, updating, welcome, wire, worker
-from .card import Card, believed_in, heading, hush_blanks, in_notebook, named, verdict_card
+from .card import Card, believed_in, heading, hush_blanks, in_notebook, thought, verdict_card
 from .card import show as show_card
 from .child import examine
 from .exercise import EDITION, Exercise
@@ -369,7 +369,8 @@ def what_happened(verdict: Verdict) -> str:
     if verdict.passed:
         return HAPPENS
     says = verdict.lines[-1] if verdict.mistake else "Something else happens. Run on and compare."
-    return says + named(believed_in(verdict))
+    words = thought(believed_in(verdict))
+    return f"{says} ({words})" if words else says
 
 
 def progress_card(records: dict[str, dict[str, Any]], every: bool = False) -> Card:

@@ -28,6 +28,7 @@ from minigrad.course import (
     progress_store,
     worker,
 )
+from minigrad.course.card import Card
 from minigrad.course.checking import NotPassed
 from minigrad.course.child import Watched, can_fork, examine
 from minigrad.course.exercise import EDITION
@@ -118,6 +119,15 @@ def test_the_number_of_a_misconception_links_to_its_words():
     address, anchor = re.search(r'href="\.\./(notebooks/reference/[a-z]+\.md)#([^"]+)"[^>]*>M26, ', card.html()).groups()
     page = (notebooks.course_root() / address).read_text(encoding="utf-8")
     assert "#" + anchor in ["#" + line[3:].replace(" ", "-") for line in page.split("\n") if line.startswith("## ")]
+
+
+def test_a_prediction_names_a_belief_in_its_own_words():
+    """It ended "(M44, smaller h is better)", which no student says."""
+    found = lessons.find("1.2b")
+    said = checking.what_happened(judge(found, Local({found.name: "a"})))
+    card = Card("1.2b", paragraphs=(said,), believed="M44")
+    words = "The smaller the step of a difference, the better the slope."
+    assert said.endswith(f'(common belief M44: "{words}")') and f"{html.escape(words)}&quot;</a>)" in card.html()
 
 
 def test_the_same_text_every_time(capsys):

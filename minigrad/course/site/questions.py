@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad.course import forms, misconceptions
+from minigrad.course.card import thought
 from minigrad.course.diagnosis import feedback
 from minigrad.course.exercise import Exercise
 
@@ -37,6 +38,6 @@ def question(exercise: Exercise) -> dict[str, Any]:
 
 
 def believed(id: str) -> list[str]:
-    """The words of a misconception and its anchor on the page of misconceptions; nothing for a plain slip."""
-    found = misconceptions.CATALOGUE.get(id)
-    return [f"{found.id}, {found.name}"] if found else []
+    """A misconception in a believer's words, and its heading on the page of misconceptions; nothing for a plain slip."""
+    words = thought(id)
+    return [words[0].upper() + words[1:], f"{id} {misconceptions.CATALOGUE[id].name}"] if words else []

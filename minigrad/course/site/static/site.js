@@ -137,10 +137,10 @@ const python = (value) => {
 	return { true: "True", false: "False", null: "None" }[value] ?? (typeof value === "string" ? `"${value}"` : String(value));
 };
 /** A paragraph in which what stands in backticks is code. */
-function paragraph(text, link) {
+function paragraph(text, link, heading) {
 	const p = element("p");
 	text.split("`").forEach((part, i) => p.append(i % 2 ? element("code", part) : part));
-	if (link) p.append(" ", element("a", link, { href: `${root}misconceptions.html#${link.toLowerCase().replace(/[^\w\- ]/g, "").replaceAll(" ", "-")}` }));
+	if (link) p.append(" ", element("a", link, { href: `${root}misconceptions.html#${heading.toLowerCase().replace(/[^\w\- ]/g, "").replaceAll(" ", "-")}` }));
 	return p;
 }
 
