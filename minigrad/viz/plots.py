@@ -553,7 +553,7 @@ def with_sliders(draw: Callable[..., Figure], sliders: Mapping[str, Any], displa
 
     def shown(**values: Any) -> tuple[str, str]:
         made = draw(**values)
-        return f"{made.html()}<p>{escape(made.alt)}</p>", made.alt
+        return with_words(made), made.alt
 
     return Sliders(shown, known)
 
@@ -570,8 +570,13 @@ def film(frames: Mapping[Any, Figure], name: str = "step", display: str | None =
     if is_static(display):
         return still
     steps = list(frames)
-    shown = [f"{made.html()}<p>{escape(made.alt)}</p>" for made in pictures]
-    return Film(Slider(name, steps, [str(step) for step in steps]), shown, still.html(), still.alt)
+    return Film(Slider(name, steps, [str(step) for step in steps]), [*map(with_words, pictures)], still.html(), still.alt)
+
+
+def with_words(made: Figure) -> str:
+    """A picture with its words below it, which do not repeat its title."""
+    title = made.axes[0].get_title()
+    return f"{made.html()}<p>{escape(made.alt.removeprefix(f'{title}. '))}</p>"
 
 
 def side_by_side(pictures: Sequence[Figure], columns: int = 2) -> Figure:

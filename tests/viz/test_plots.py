@@ -155,3 +155,7 @@ def test_a_film_turns_its_pictures_without_a_kernel_and_has_a_still_form() -> No
     page = box.body()
     assert box.slider.texts == ["0", "10", "20", "30", "40"] and page.count("data-frame=") == 5
     assert still.html() in page and "data-awake" not in page and box.text() == still.alt
+    points = torch.tensor([[0.0, 0.0], [1.0, 1.0]])
+    titled = viz.plots.boundary(lambda places: places[:, :1], points, [0, 1], "after step 20: loss 0.2")
+    words = viz.plots.film({20: titled}).body().rpartition("<p>")[2]
+    assert words.startswith("2 points of two classes"), "the title is in the picture"
