@@ -50,12 +50,12 @@ def command(folder: Path, browser: bool = True, port: int | None = None, page: s
 def environment(base: Mapping[str, str]) -> dict[str, str]:
     """The environment of the server: ours after the user's own Jupyter settings, so that theirs win.
 
-    MINIGRAD_LAB tells the stepper that these settings save its widgets. Our kernel is Jupyter's own, in which the words of the
-    course are known before the first cell of a notebook has run, and ask for it.
+    Our kernel is Jupyter's own, in which the words of the course are known before the first cell of a notebook has run, and
+    ask for it.
     """
     names = ("JUPYTER_CONFIG_PATH", "JUPYTER_PATH")
     paths = {name: os.pathsep.join(filter(None, [base.get(name), str(SETTINGS)])) for name in names}
-    return {**base, **paths, "MINIGRAD_LAB": "1"}
+    return {**base, **paths}
 
 
 def lay_out(folder: Path) -> tuple[list[Path], list[Path], list[str]]:

@@ -18,9 +18,14 @@ from uuid import uuid4
 
 from IPython import get_ipython
 
-__all__ = ["BUTTON", "FIELD", "Film", "Live", "Slider", "Sliders", "asleep"]
+from ..record.recording import Recording
+from .data import as_json, dress
+from .program import Program
+
+__all__ = ["BUTTON", "FIELD", "Behind", "Film", "Live", "Slider", "Sliders", "asleep", "channel"]
 
 HERE = Path(__file__).parent
+MOST_PAGES = 300  # more than the cells of a lesson make; where a front end does not name its cells, each run adds some
 COLOURS = "background:var(--jp-layout-color1,Field);color:var(--jp-content-font-color1,FieldText)"
 BUTTON = f"font:inherit;padding:0.2em 0.8em;border:1px solid currentColor;border-radius:3px;cursor:pointer;{COLOURS}"
 FIELD = f"font:inherit;padding:0.2em 0.4em;border:1px solid currentColor;width:min(24em,90%);{COLOURS}"
@@ -105,7 +110,9 @@ class Live:
         if self.asks:
             pages[self.id] = self
             for page in replaced(of_cell, self):
-                del pages[page.id]
+                pages.pop(page.id, None)
+            while len(pages) > MOST_PAGES:
+                del pages[next(iter(pages))]
 
     def body(self) -> str:
         """The page's HTML."""
@@ -115,7 +122,7 @@ class Live:
         """The same as text."""
         raise NotImplementedError
 
-    def on_action(self, action: str, values: Mapping[str, str]) -> dict[str, str]:
+    def on_action(self, action: str, values: Mapping[str, Any]) -> dict[str, str]:
         """What changes on the page for an action: HTML by the name of a part."""
         return {}
 
@@ -208,3 +215,23 @@ class Film(Live):
 
     def text(self) -> str:
         return self.said
+
+
+class Behind(Live):
+    """What answers a stepper's page (js/kernel.js): the function with its inputs, and the whole of a long pass."""
+
+    def __init__(self, whole: Recording | None, program: Program | None) -> None:
+        super().__init__()
+        self.whole, self.program = whole, program
+
+    def on_action(self, action: str, values: Mapping[str, Any]) -> dict[str, str]:
+        if action == "change" and self.program is not None:
+            try:
+                self.whole = self.program.change(**values)
+                data = dress(self.whole, forward=True)[0]
+            except Exception as error:  # the student's function may not take it
+                return {"trouble": f"{type(error).__name__}: {error}"}
+            return {"data": as_json({**data, "inputs": self.program.editable(), "stay": True})}
+        if action == "around" and self.whole is not None and 0 < values["at"] <= len(self.whole.steps):
+            return {"data": as_json(dress(self.whole, values["at"] - 1)[0])}
+        return {}

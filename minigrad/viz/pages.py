@@ -20,7 +20,7 @@ from .svg import brief, describe, picture
 
 HERE = Path(__file__).parent
 PLAYGROUND = ("places", "formula", "playground")  # what a page brings besides that has a field for formulas
-MODULES = "tools engine local numbers state graph help panels beside predict transport inputs main".split()  # noqa: SIM905
+MODULES = "tools engine local numbers state graph help panels beside predict transport inputs kernel main".split()  # noqa: SIM905
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -48,6 +48,8 @@ if (frame) {
   const fit = () => { frame.style.height = document.documentElement.scrollHeight + 2 + "px"; };
   new ResizeObserver(fit).observe(document.getElementById("stepper"));
   fit();
+  const kernel = %KERNEL%;
+  if (kernel) withKernel(model, ...kernel);
 }
 """
 
@@ -94,14 +96,16 @@ def page(recording: Recording, title: str = "") -> str:
     return page_of(dress(recording)[0], title)
 
 
-def page_of(data: dict[str, Any], title: str = "", frame: bool = False) -> str:
-    """The page of a stepper's JSON value. `frame`: it will stand in a frame of a notebook, and fits its height."""
+def page_of(data: dict[str, Any], title: str = "", frame: bool = False, kernel: tuple[str, str] | None = None) -> str:
+    """The page of a stepper's JSON value. `frame`: it will stand in a frame of a notebook, and fits its height; `kernel`: the
+    names of the page and of the channel by which it asks the kernel that made it.
+    """
     inside = {
         "%TITLE%": escape(title or data["title"]),
         "%CSS%": style(),
         "%DATA%": as_json(data).replace("<", "\\u003c"),
         "%ESM%": script(),
-        "%FRAME%": FRAME if frame else "",
+        "%FRAME%": FRAME.replace("%KERNEL%", as_json(kernel)) if frame else "",
     }
     return re.sub("%[A-Z]+%", lambda mark: inside[mark[0]], PAGE)  # in one go: a name may hold such a mark, too
 
@@ -144,7 +148,7 @@ def still_html(data: dict[str, Any]) -> str:
     )
 
 
-def saved_html(data: dict[str, Any]) -> str:
-    """What a saved notebook shows: the stepper in a frame, and before it runs the picture and the table."""
-    title, inner = escape(f"{data['title']}, stepper", quote=True), escape(page_of(data, frame=True), quote=True)
+def saved_html(data: dict[str, Any], kernel: tuple[str, str] | None = None) -> str:
+    """What a notebook shows: the stepper in a frame, and before it runs the picture and the table."""
+    title, inner = escape(f"{data['title']}, stepper", quote=True), escape(page_of(data, "", True, kernel), quote=True)
     return f'{still_html(data)}<iframe title="{title}" srcdoc="{inner}" style="width:100%;height:640px;border:0"></iframe>'

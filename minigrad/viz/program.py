@@ -75,8 +75,8 @@ class Program:
                 found[name] = {"s": list(array.shape), "d": [float(x) for x in array.flat]}
         return found
 
-    def change(self, name: str, index: int, value: float) -> None:
-        """Gives one number of an input another value. KeyError or IndexError for what cannot be changed."""
+    def change(self, name: str, index: int, value: float) -> Recording:
+        """Gives one number of an input another value, and runs. KeyError or IndexError for what cannot be changed."""
         shape, flat = self.editable()[name].values()
         flat[index] = value
         old = self.inputs[name]
@@ -85,6 +85,7 @@ class Program:
             self.inputs[name] = type(old)(data if shape else float(value))
         else:
             self.inputs[name] = mg.tensor(data, dtype=old.dtype, requires_grad=True)
+        return self.run()
 
 
 def is_leaf(value: Any) -> bool:

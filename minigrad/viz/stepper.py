@@ -1,13 +1,15 @@
 """`step(loss)`: a backward pass to walk through; `draw(loss)`: its graph as a still picture.
 
 The reader meets `step` and `draw`, and the two forms that need no widget: `Still`, a picture with its text, and
-`Framed`, the stepper in a frame of the output. The live widget is in widget.py, which loads when it is asked for.
+`Framed`, the stepper in a frame of the output, which every front end shows and saves. The widget is in widget.py, which
+loads when it is asked for.
 """
 
 from __future__ import annotations
 
 import base64
 import os
+import sys
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -43,13 +45,13 @@ def step(
     gradient: what the pass starts from, for a root of more than one number; same shape as `loss`. names: what
     to call tensors, {"x": x}; by default the caller's variables. rules: {"mul": rule}: show your rule beside
     the engine's and beside a measurement, and stop where yours is wrong. predict: ask before each reveal.
-    portable: leave the live widget out, so that a saved notebook works anywhere. display: "live" gives the widget,
-    "static" the still picture only (also by the environment variable MINIGRAD_DISPLAY=static); by default the widget
-    in the course's lab, which saves it, and elsewhere the portable form. around: of a pass that is too long to be
-    shown whole, the part that is: around a tensor, the name of one, or the number of a node in the walk; by default
-    both ends. Raises TypeError for inputs without a function and for a function that returns no tensor, ValueError
-    if the pass does not reach `around`, RuntimeError if the graph was freed, if there is none, or if a gradient is
-    needed and missing.
+    portable: ask the kernel for nothing, even where the page cannot compute a changed input itself. display: "page", the
+    default, is the stepper as a page in the output, which works in any front end and in a saved notebook; "live" gives
+    a widget, whose answers and position Python sees, and which only some front ends save; "static" the still picture
+    (also by the environment variable MINIGRAD_DISPLAY=static). around: of a pass that is too long to be shown whole,
+    the part that is: around a tensor, the name of one, or the number of a node in the walk; by default both ends.
+    Raises TypeError for inputs without a function and for a function that returns no tensor, ValueError if the pass does
+    not reach `around`, RuntimeError if the graph was freed, if there is none, or if a gradient is needed and missing.
     """
     frame = _getframe(1)
     names = names or namespace(frame)
@@ -64,17 +66,31 @@ def step(
     at = None if around is None else place_of(around, recording, names)
     data, text = dress(recording, at, forward=program is not None)
     data["predict"] = bool(predict)
-    display = display or os.environ.get("MINIGRAD_DISPLAY") or ("live" if "MINIGRAD_LAB" in os.environ else "page")
+    display = display or os.environ.get("MINIGRAD_DISPLAY") or "page"
     if program is not None:
         data["inputs"] = program.editable()
     if display == "static":
         return Still(data, text)
+    whole = recording if len(data["nodes"]) < len(recording.places) else None
     if portable or display != "live":
-        return Framed(data, text)
+        asks = not portable and (whole is not None or (program is not None and "live" not in data)) and in_kernel()
+        return Framed(data, text, connected(whole, program) if asks else None)
     from .widget import Stepper
 
-    whole = recording if len(data["nodes"]) < len(recording.places) else None
     return Stepper(data, text, whole=whole, program=program)
+
+
+def in_kernel() -> bool:
+    """Whether Jupyter runs this, so that a page in an output can be answered."""
+    module: Any = sys.modules.get("IPython")
+    return module is not None and hasattr(module.get_ipython(), "kernel")
+
+
+def connected(whole: Recording | None, program: Program | None) -> tuple[str, str]:
+    """The names of a page and of the channel by which it asks for what it cannot compute itself."""
+    from .live import Behind, channel
+
+    return Behind(whole, program).id, channel().model_id
 
 
 def draw(loss: Any, names: Mapping[str, Any] | None = None, grads: bool = False) -> Still:
@@ -124,7 +140,14 @@ class Still:
 
 
 class Framed(Still):
-    """The stepper in a frame: it works in a saved notebook, in any page, without a kernel."""
+    """The stepper in a frame: it works in a saved notebook, in any page, without a kernel.
+
+    kernel: for what the page cannot compute itself, the names of the page and of the channel to the kernel that made it.
+    """
+
+    def __init__(self, data: dict[str, Any], text: str, kernel: tuple[str, str] | None = None) -> None:
+        super().__init__(data, text)
+        self.kernel = kernel
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/html": saved_html(self.data), "text/plain": self.text}
+        return {"text/html": saved_html(self.data, self.kernel), "text/plain": self.text}

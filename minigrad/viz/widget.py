@@ -107,8 +107,7 @@ class Stepper(anywidget.AnyWidget):  # type: ignore[misc]
         if self.program is None:
             return
         try:
-            self.program.change(message["name"], message["index"], message["value"])
-            self.whole = self.program.run()
+            self.whole = self.program.change(message["name"], message["index"], message["value"])
             data, self.text = dress(self.whole, forward=True)
         except Exception as error:  # the student's function may not take it
             self.trouble = [self.trouble[0] + 1, f"{type(error).__name__}: {error}"]

@@ -24,7 +24,7 @@ CELLS = (
     'answer = ...\ncheck("0.1")',
     "plots.slope_slider(lambda x: x**3, 2.0)",
     "plots.film({i: plots.line([0, 1, 2], [1.0, 3.0, 5.0], i, 1.0) for i in range(3)})",
-    "def f(x):\n    return 3 * x + 1\nstep(f, x=2.0)",
+    "def f(x):\n    return 3 * x + 1 if x.item() < 9 else x\nstep(f, x=2.0)",
 )
 
 
@@ -122,6 +122,10 @@ def test_everything_works_and_lasts(front: Front) -> None:
     film.locator("input").press("ArrowRight")
     assert film.locator("[data-frame]:visible").get_attribute("data-frame") == "1"
     stepper(front)
+    changed = front.at(5).frame_locator("iframe")
+    changed.locator(".mg-strip input[type=text]").fill("10")
+    changed.locator("[data-id=last]").click()
+    changed.locator(".mg-words", has_text="x.grad: 1.").wait_for()
     front.save()
     next_day(front)
 
@@ -148,6 +152,7 @@ def next_day(front: Front) -> None:
     front.at(4).locator("input").press("ArrowRight")
     assert front.at(4).locator("[data-frame]:visible").get_attribute("data-frame") == "1"
     stepper(front)
+    front.at(5).frame_locator("iframe").get_by_text("To try another number for x, run the cell").wait_for()
     assert page.get_by_text("Error displaying widget").count() == 0 and page.get_by_text("Loading widget").count() == 0
     front.run(0)
     front.run(1)

@@ -32,7 +32,7 @@ def first_hour(walk: Walk) -> None:
 
 
 def press_right_ten_times(walk: Walk) -> None:
-    stepper = walk.notebook.locator(".mg").first
+    stepper = walk.notebook.frame_locator("iframe").first.locator(".mg")
     stepper.wait_for()
     stepper.scroll_into_view_if_needed()
     stepper.locator("button").first.focus()
@@ -156,14 +156,17 @@ def test_a_notebook_lives_the_next_day(walk: Walk) -> None:
     walk.page.wait_for_timeout(1500)
     assert not walk.page.evaluate(changed), "opening a notebook does not mark it as changed"
     walk.run_all()
-    walk.notebook.locator(".mg").first.wait_for()
-    views = walk.notebook.locator(".minigrad-live, .mg").count()
+    stepper = walk.notebook.frame_locator("iframe").first.locator(".mg svg").first
+    stepper.wait_for()
+    views = walk.notebook.locator(".minigrad-live, iframe").count()
     walk.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
     walk.page.wait_for_function(f"() => !({changed})()")
     walk.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
     walk.open(file)
-    walk.notebook.locator(".mg").first.wait_for()
-    assert views and walk.notebook.locator(".minigrad-live, .mg").count() == views
+    stepper.wait_for()
+    assert views and walk.notebook.locator(".minigrad-live, iframe").count() == views
+    walk.page.wait_for_timeout(2500)
+    assert not walk.page.evaluate(changed), "nor does opening a saved one, in which nothing was run"
     assert walk.notebook.get_by_text("Error displaying widget").count() == 0
     broken = "parts => parts.map(part => getComputedStyle(part, '::before').display)"
     assert set(walk.notebook.locator(".jupyter-widgets-disconnected").evaluate_all(broken)) <= {"none"}, "no broken chain"

@@ -268,7 +268,7 @@ def as_in_a_browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(threading.Thread, "start", refuses)
     monkeypatch.setattr(progress_store, "memory", {})
     monkeypatch.setattr(worker, "predictions", {})
-    for name in ("MINIGRAD_CHECK", "MINIGRAD_DISPLAY", "MINIGRAD_LAB"):
+    for name in ("MINIGRAD_CHECK", "MINIGRAD_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
 
 

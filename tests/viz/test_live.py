@@ -55,6 +55,11 @@ def test_a_new_run_of_a_cell_takes_the_place_of_its_pages(
     assert len(live.pages) == 4 and all(page.id in live.pages for page in made)
 
 
+def test_where_cells_have_no_names_the_oldest_pages_are_let_go(sent: list[dict[str, object]]) -> None:
+    made = [Page() for _ in range(live.MOST_PAGES + 50)]
+    assert list(live.pages.values()) == made[50:]
+
+
 def test_a_film_needs_no_kernel(sent: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "channel", lambda: pytest.fail("a film asks for nothing"))
     page = live.Film(SLIDER, ["<p>1</p>", "<p>2</p>"], "<p>still</p>", "a film").bundle()["text/html"]

@@ -231,11 +231,12 @@ def test_in_the_lab(walk: Walk) -> None:
     walk.open(write(walk.server, "keys_everywhere.ipynb", CELL, "1 + 1"))
     walk.run_all()
     page = walk.page
-    page.wait_for_selector(".mg svg")
-    page.locator(".mg").first.scroll_into_view_if_needed()
+    root = page.frame_locator(".jp-OutputArea iframe")
+    root.locator(".mg svg").first.wait_for()
     count = page.evaluate(CELLS)
-    press_everywhere(page, page)
-    every_key(page, page)
+    press_everywhere(page, root)
+    assert page.evaluate("() => document.activeElement.closest('.jp-Notebook') !== null"), "Esc goes back to the notebook"
+    every_key(page, root)
     assert page.evaluate(CELLS) == count and page.errors == []
 
 
@@ -246,6 +247,7 @@ def test_in_notebook_7(page: Any, lab: Server) -> None:
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000)
     run_in_7(page, 0)
-    page.locator(".mg svg").first.wait_for(timeout=60_000)
-    press_everywhere(page, page)
-    every_key(page, page)
+    root = page.frame_locator(".jp-OutputArea iframe")
+    root.locator(".mg svg").first.wait_for(timeout=60_000)
+    press_everywhere(page, root)
+    every_key(page, root)

@@ -31,8 +31,6 @@ __all__ = ["build", "for_browser"]
 KERNEL = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
 FIRST = """# This installs the course in your browser. It takes about half a minute, once for each notebook that you open.
 %pip install -q anywidget {names}minigrad-course
-import os
-os.environ["MINIGRAD_LAB"] = "1"
 """
 OFFLINE = {
     "jupyter-lite-schema-version": 0,

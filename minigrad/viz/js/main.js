@@ -241,7 +241,7 @@ function draw({ model, el, signal, strip, tour }) {
 		if (!more.hidden) { more.hidden = true; return; }
 		left = true;
 		document.activeElement?.blur();
-		box.closest(".jp-Notebook")?.focus();
+		(window.frameElement ?? box).closest(".jp-Notebook")?.focus();
 	}
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	function paintTheme() {
@@ -259,6 +259,7 @@ function draw({ model, el, signal, strip, tour }) {
 	const sizes = new ResizeObserver(() => { if (Math.abs(el.clientWidth - width) > 1) { width = el.clientWidth; settle(); } });
 	signal.addEventListener("abort", () => { watch.disconnect(); sizes.disconnect(); bar.pause(); });
 	listen(model, signal, "change:step", () => { const q = model.get("step"); if (!bar.playing && q !== bar.at) bar.go(q); });
+	listen(model, signal, "change:live", () => strip.show(live() || !!data.live));
 	listen(model, signal, "change:predict", () => { predict.on = !!model.get("predict"); bar.paint(); show(bar.at); });
 	bar.at = model.get("step") || 0;
 	bar.paint();
