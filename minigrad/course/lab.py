@@ -1,9 +1,9 @@
 """`minigrad lab`: the course in JupyterLab.
 
 The lessons are laid out in the student's own folder, where a file that is there is never touched; then JupyterLab is
-started there, at a page that says what is solved, with settings that suit a course: widgets are saved with a notebook,
-pages of text open as pages, no news, no update check, and cells stay in the page when they scroll out of view. The
-terminal shows where the course lies, how it is stopped and one address; what Jupyter says goes to a file.
+started there, at a page that says what is solved, with settings that suit a course: pages of text open as pages, no news,
+no update check, and cells stay in the page when they scroll out of view. The terminal shows where the course lies, how it
+is stopped and one address; what Jupyter says goes to a file.
 """
 
 import contextlib
