@@ -58,13 +58,10 @@ power_tensor, power_base = several(
     lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x)),
 )
 remainder, remainder_tensor = several(
-    "RemainderBackward0 RemainderBackward1", kernels.of_kinds("fiu", "remainder_cpu")(np.remainder),
+    "RemainderBackward0 RemainderBackward1", kernels.whole(np.remainder, "remainder_cpu"),
     lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "floor"),
 )
-fmod = operation(
-    "Fmod", kernels.of_kinds("fiu", "fmod_cpu")(np.fmod),
-    lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"),
-)
+fmod = operation("Fmod", kernels.whole(np.fmod, "fmod_cpu"), lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"))
 div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g: zeros(g), lambda g: zeros(g))
 floor_divide = operation("NotImplemented", kernels.floor_divide, lambda g: underivable(), lambda g: underivable())
 
@@ -122,7 +119,8 @@ floor, ceil, trunc = (
     operation(name, kernels.of_kinds("fiu", f"{name.lower()}_vml_cpu")(ufunc), lambda g: zeros(g))
     for name, ufunc in (("Floor", np.floor), ("Ceil", np.ceil), ("Trunc", np.trunc))
 )
-round = operation("Round", kernels.rounded, lambda g: zeros(g))
+round = operation(
+    "Round", kernels.of_kinds("fiu", "round_vml_cpu")(lambda x, decimals: np.round(x, decimals)), lambda g: zeros(g))
 nan_to_num = operation(
     "NanToNum", lambda x, nan, high, low: np.nan_to_num(x, True, nan, high, low),
     lambda g, x: g * (abs(x) < math.inf),

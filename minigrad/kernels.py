@@ -69,8 +69,8 @@ def median_places(x: Array, dim: int) -> Array:
 
 
 def sign(x: Array) -> Array:
-    """-1, 0 or 1; a boolean is its own."""
-    return x.copy() if x.dtype.kind == "b" else np.sign(x)
+    """-1, 0 or 1; 0 of nan, and a boolean is its own."""
+    return x.copy() if x.dtype.kind == "b" else np.nan_to_num(np.sign(x))
 
 # ------------------------------------------------------------ shapes and order in memory
 
@@ -154,11 +154,19 @@ def negative(x: Array) -> Array:
     return -x
 
 
-@of_kinds("fiu", "div_floor_cpu")
-def floor_divide(x: Array, y: Array) -> Array:
-    if np.result_type(x, y).kind in "iu" and not np.all(y):
-        raise RuntimeError("ZeroDivisionError")
-    return np.floor_divide(x, y)
+def whole(division: Any, kernel: str) -> Callable[..., Array]:
+    """A division that is defined for whole numbers too, but not by 0; nor for booleans, which PyTorch's `kernel` refuses."""
+
+    @of_kinds("fiu", kernel)
+    def forward(x: Array, y: Array) -> Array:
+        if np.result_type(x, y).kind in "iu" and not np.all(y):
+            raise RuntimeError("ZeroDivisionError")
+        return division(x, y)
+
+    return forward
+
+
+floor_divide = whole(np.floor_divide, "div_floor_cpu")
 
 
 def divide_rounded(x: Array, y: Array, mode: str) -> Array:
@@ -180,11 +188,6 @@ def power(x: Array, exponent: float) -> Array:
 
 
 # ------------------------------------------------------------ each number by itself
-
-
-@of_kinds("fiu", "round_vml_cpu")
-def rounded(x: Array, decimals: int) -> Array:
-    return np.round(x, decimals)
 
 
 def floating(function: Callable[..., Array]) -> Callable[..., Array]:
@@ -274,6 +277,7 @@ def upright(function: Callable[..., Array]) -> Callable[..., Array]:
     return forward
 
 
+@of_kinds("f", "softmax_lastdim_kernel_impl")
 @upright
 def softmax(x: Array, dims: Shape) -> Array:
     # The largest of each short row takes longer than the rest; of moderate numbers no power overflows without it.
@@ -283,6 +287,7 @@ def softmax(x: Array, dims: Shape) -> Array:
     return y
 
 
+@of_kinds("f", "log_softmax_lastdim_kernel_impl")
 @upright
 def log_softmax(x: Array, dims: Shape) -> Array:
     y = x - largest(x, dims, None, None, True)
@@ -449,10 +454,9 @@ def rows_mm(x: Array, y: Array) -> Array:
     return out if x.ndim == 2 else out.reshape((*x.shape[:-1], y.shape[-1]))
 
 
-def linear(bias: Array | None, x: Array, weight: Array) -> Array:
+def linear(bias: Array, x: Array, weight: Array) -> Array:
     out = fold_rows(x) @ weight.T
-    if bias is not None:
-        out += bias
+    out += bias
     return out if x.ndim == 2 else out.reshape((*x.shape[:-1], weight.shape[0]))
 
 

@@ -75,14 +75,14 @@ def logsigmoid(input: Tensor) -> Tensor:
 def softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along a dimension."""
     dim = _chosen_dim("softmax", input) if dim is None else dim
-    return soft("softmax", table.softmax, input, dim, dtype)
+    return soft(table.softmax, input, dim, dtype)
 
 
 @public
 def log_softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
     """log(softmax(x)), without overflow."""
     dim = _chosen_dim("log_softmax", input) if dim is None else dim
-    return soft("log_softmax", table.log_softmax, input, dim, dtype)
+    return soft(table.log_softmax, input, dim, dtype)
 
 
 def _chosen_dim(name: str, input: Tensor) -> int:
@@ -548,7 +548,9 @@ def _soft(input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, 
     if reduction == "none":
         return -product.sum(dim)
     total = product.sum()
-    return -total if reduction == "sum" else -total / (input.numel() // (classes or 1))
+    if reduction == "mean" and not input.numel():
+        return -total.fill_(math.nan)
+    return -total if reduction == "sum" else -total / (input.numel() // classes)
 
 
 def _along(weight: Tensor, input: Tensor, dim: int) -> Tensor:
@@ -607,8 +609,6 @@ def _wrong_target(have: Any, want: Any, target: Tensor) -> Exception:
     """What does not fit in a target for an input of the shape `have`."""
     if not have:
         return ValueError("Expected 1 or more dimensions (got 0)")
-    if len(have) == len(want) == 1 != want[0]:
-        return ValueError(f"For 1D input, 1D target must have size 1, but got target size: {want[0]}")
     if have[:1] != want[:1] and len(have) > 1:
         batch = want[0] if want else 0
         return ValueError(f"Expected input batch_size ({have[0]}) to match target batch_size ({batch}).")
@@ -616,6 +616,8 @@ def _wrong_target(have: Any, want: Any, target: Tensor) -> Exception:
         return RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target._data.dtype is not INT64:
         return RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_name}")
+    if len(have) == 1:
+        return ValueError(f"For 1D input, 1D target must have size 1, but got target size: {want[0]}")
     return RuntimeError(f"Expected target size {[*have[:1], *have[2:]]}, got {list(want)}")
 
 

@@ -96,6 +96,12 @@ def check_types(x: Tensor, y: Tensor) -> None:
 # ------------------------------------------------------------------ products
 
 
+def _checked(check_shapes: Any, row: Any, x: Tensor, y: Tensor) -> Tensor:
+    check_shapes(x._data.shape, y._data.shape)
+    check_types(x, y)
+    return row(x, y)
+
+
 @public
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """The matrix product of vectors, matrices and batches of matrices; batches broadcast.
@@ -141,33 +147,25 @@ def __rmatmul__(self: Tensor, other: Any) -> Any:
 @public
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices, (n, m) and (m, p): (n, p)."""
-    check_mm(input._data.shape, mat2._data.shape)
-    check_types(input, mat2)
-    return table.mm(input, mat2)
+    return _checked(check_mm, table.mm, input, mat2)
 
 
 @public
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of two batches of matrices, (b, n, m) and (b, m, p): (b, n, p)."""
-    check_bmm(input._data.shape, mat2._data.shape)
-    check_types(input, mat2)
-    return table.bmm(input, mat2)
+    return _checked(check_bmm, table.bmm, input, mat2)
 
 
 @public
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """The product of a matrix (n, m) and a vector (m,): (n,)."""
-    check_mv(input._data.shape, vec._data.shape)
-    check_types(input, vec)
-    return table.mv(input, vec)
+    return _checked(check_mv, table.mv, input, vec)
 
 
 @public
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The sum of products of two vectors."""
-    check_dot(input._data.shape, tensor._data.shape)
-    check_types(input, tensor)
-    return table.dot(input, tensor)
+    return _checked(check_dot, table.dot, input, tensor)
 
 
 @public

@@ -144,10 +144,19 @@ def test_what_pytorch_refuses_is_refused() -> None:
         mg.nn.functional.gelu(mg.tensor([1]))
     with pytest.raises(NotImplementedError, match=""""abs_cpu" not implemented for 'Bool'"""):
         mg.tensor([True]).abs()
+    with pytest.raises(NotImplementedError, match="log_softmax_lastdim_kernel_impl"):
+        mg.nn.functional.cross_entropy(mg.tensor([[3, 1]]), mg.tensor([0]))
+    for divide in (mg.fmod, mg.remainder, mg.floor_divide):
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            divide(mg.tensor([3]), mg.tensor([0]))
     with pytest.raises(RuntimeError, match="derivative for aten::floor_divide is not implemented"):
         (leaf(5.0, 7.0) // 2).sum().backward()
     with pytest.raises(ValueError, match="1D target must have size 1, but got target size: 3"):
         mg.nn.functional.nll_loss(mg.zeros(3), mg.tensor([0, 1, 2]))
+
+
+def test_nan_has_no_sign() -> None:
+    assert mg.tensor([float("nan"), -2.0, float("inf")]).sign().tolist() == [0.0, -1.0, 1.0]
 
 
 def test_at_a_bound_that_is_a_tensor_the_gradient_passes() -> None:
