@@ -2,7 +2,7 @@
 // rules come as trees: [operation, operands], a name, or a number. The rules are those of derivatives.py, sent in RULES.
 
 import { RULES } from "./rules.js";
-import { bracket, fmt, sizes } from "./tools.js";
+import { bracket, fmt } from "./tools.js";
 
 /** @typedef {{ s: number[], d: number[] }} Values  numbers one after another, and their shape; [] is one number */
 /** @typedef {string | number | [string, ...any[]]} Tree */
@@ -154,7 +154,7 @@ function contribution({ how, form }, rule, given, shape, round) {
 }
 
 /** The sentences of one contribution, those of record/words.py. */
-function sentences({ how, rule, saved, axes, arrived }, from, to, { g, raw, sum, local, sub, given, before, after, note }) {
+function sentences({ how, rule, saved, axes, arrived }, from, to, { g, raw, sum, local, sub, given, before, after }) {
 	const known = saved.flatMap(([word, label, v]) => (v == null || !label ? [] : `${term(label)} = ${short(given[word])}`)), result = short(raw), factor = number(local?.d[0] ?? 1);
 	const product = {
 		copy: `The upstream gradient goes to ${to} unchanged: ${result}.`,

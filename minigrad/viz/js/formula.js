@@ -114,6 +114,7 @@ export function list({ s, d }, at = 0) {
 export function parse(text) {
 	if (text.length > LETTERS) throw new Mistake(`This is longer than ${LETTERS} letters: leave something out.`, 0, 0);
 	const lines = text.split(/\n|;/), nodes = [], make = [], exact = {}, names = new Map(), kept = [];
+	/** @type {any} */
 	let last = null;
 	const add = (n, how, value) => {
 		if (nodes.length >= NODES) throw new Mistake(`More than ${NODES} boxes are not drawn here.`, n.row, n.at);
@@ -230,7 +231,7 @@ function graph(all, everyMake, everyExact, end, kept) {
 
 /** A contribution without its numbers. `uses` is how many contributions its target gets. */
 function send(nodes, [row, x, y], [parent, node, slot], uses, first) {
-	const { form: general, partial, rule: tree } = RULES[row][slot], n = nodes[node], to = nodes[parent], c = Array.isArray(y) ? y[0] : null, all = size(to.shape);
+	const { form: general, partial } = RULES[row][slot], n = nodes[node], to = nodes[parent], c = Array.isArray(y) ? y[0] : null, all = size(to.shape);
 	const plain = general === "g" || (c === 1 && /^(mul|div|power)$/.test(row)), known = c === null ? {} : { y: number(c) };
 	const how = row === "mm" ? "matmul" : row === "dot" ? "other" : /_all/.test(row) ? (all > 1 ? "spread" : "move") : plain ? "copy" : "elementwise";
 	const power = c === 2 ? "2 · x" : `${number(c)} · x ** ${number(c - 1)}`, base = `out · log(${n.parts[0][0]})`;  // the table's formulas, with what is known

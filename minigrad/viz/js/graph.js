@@ -109,7 +109,8 @@ export function makeGraph(S, options, on) {
 	}
 
 	// ---- painting: what a position changes
-	/** Which node each folded box stands for: the turn of its loop that the walk is in. */
+	/** Which node each folded box stands for: the turn of its loop that the walk is in.
+	 * @returns {[Map<number, number>, number[]]} */
 	function membersOnShow(st) {
 		const { rep, turn, turns } = views[view], now = [...turns], map = new Map();
 		const see = (i) => { if (turn[i]) now[turn[i][0]] = turn[i][1]; };
@@ -122,6 +123,7 @@ export function makeGraph(S, options, on) {
 	function paint(st) {
 		const { f, step } = st;
 		const sending = step?.kind === "send", to = sending ? step.parent : -1;
+		/** @type {[Map<number, number> | null, number[]]} */
 		const [members, now] = views[view].rep ? membersOnShow(st) : [null, []];
 		here = { st, members, turns: now.map((turn, i) => `turn ${turn} of ${views[view].turns[i]}`).join(", ") };
 		for (const [id, part] of parts) {
@@ -139,7 +141,7 @@ export function makeGraph(S, options, on) {
 			const key = [i, style, pill, st.grad[i], st.stored[i], value === undefined].join();
 			if (key === part.was) continue;
 			Object.assign(part, { was: key, member: i });
-			fill(part, n, { value, grad, style, pill, what, stored: st.stored[i], fresh, step });
+			fill(part, n, { value, grad, style, pill, what, stored: st.stored[i], fresh });
 		}
 		const edge = sending ? S.incoming.get(step.node + ":" + step.slot) : -1;
 		for (const line of lines) {
@@ -150,7 +152,7 @@ export function makeGraph(S, options, on) {
 			const j = mine[0], hidden = line.plain || group || j === undefined || options.mute("local") && !spent || !S.isMade(st, edges[j][1]);
 			const local = hidden ? "" : S.localText(j), sent = spent && !line.plain ? S.sentText(mine.findLast((q) => st.spent.has(q))) : "";
 			const [weight, negative] = sent ? S.weightOf(mine.findLast((q) => st.spent.has(q))) : [0, false];
-			const key = what + "|" + local + "|" + sent;
+			const key = [j, what, local, sent].join("|");
 			if (key === line.was) continue;
 			Object.assign(line, { was: key, now: j });
 			const [to, from] = edges[j ?? line.mine[0]].slice(0, 2).map(S.name);
@@ -169,7 +171,7 @@ export function makeGraph(S, options, on) {
 		for (const i of S.reached(f, "collect") ? pair.reverse() : pair) keepInView(i);
 	}
 
-	function fill(part, n, { value, grad, style, pill, what, stored, fresh, step }) {
+	function fill(part, n, { value, grad, style, pill, what, stored, fresh }) {
 		const { w, hh } = part, tall = hh > 70;
 		part.g.setAttribute("class", style);
 		const group = part.group, named = group?.label || n.name, size = group?.members.length;

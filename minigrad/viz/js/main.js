@@ -45,12 +45,15 @@ function listen(model, signal, what, fn) {
 /** Whether a kernel answers: a saved notebook has widgets without one. */
 const answers = (model, el) => !!model.get("live") && !el.closest(".jupyter-widgets-disconnected");
 
+/** @param {{ model: any, el: any, signal: AbortSignal, strip: any, tour?: boolean }} given `tour`: it plays once by itself. */
 function draw({ model, el, signal, strip, tour }) {
 	const data = model.get("data"), S = makeState(data), { frames } = S;
 	/** Whatever happens inside, the keyboard stays inside: what loses the focus, because it is drawn anew, hidden or switched off,
 	 * gives it to the whole. Only Esc takes it away. */
 	const keeping = (change) => {
-		const inside = box.contains(document.activeElement), result = change(), now = document.activeElement;
+		const inside = box.contains(document.activeElement), result = change();
+		/** @type {any} */
+		const now = document.activeElement;
 		if (inside && !left && (!box.contains(now) || now.disabled || now.closest("[hidden]"))) box.focus({ preventScroll: true });
 		return result;
 	};
@@ -123,12 +126,12 @@ function draw({ model, el, signal, strip, tour }) {
 	}
 	/** The numbers of an edge that is looked at, in the place of the step's; null: those of the step again. */
 	function look(j) {
-		const move = S.moveOf[j], q = frames.findLastIndex((f) => f.k === move && ["product", "sum"].includes(f.name));
+		const k = S.moveOf[j], q = k == null ? -1 : S.startOf[k] + Math.max(0, S.steps[k].beats.indexOf("collect") - 1);
 		if (predict.on || predict.asked || card.who != null || bar.playing) return;
-		const st = S.stateAt(j == null || q < 0 ? bar.at : q);
+		const st = S.stateAt(q < 0 ? bar.at : q);
 		panels.paint(st);
 		stage.classList.toggle("ahead", st.k < 0);
-		if (j != null && q >= 0) panels.words.prepend(h("b", `${S.name(S.edges[j][1])} → ${S.name(S.edges[j][0])}: `));
+		if (q >= 0) panels.words.prepend(h("b", `${S.name(S.edges[j][1])} → ${S.name(S.edges[j][0])}: `));
 	}
 	/** Opens the card of a box, or closes it; the focus stays where the press was. */
 	function select(i) {
@@ -152,7 +155,8 @@ function draw({ model, el, signal, strip, tour }) {
 		if (el.clientWidth < 40) return;
 		place();
 		for (const [e] of places) e.style.height = "";
-		let most;
+		/** @type {number[]} */
+		let most = [];
 		const measure = () => {
 			let wide = 0;
 			most = places.map(() => 0);
@@ -240,8 +244,10 @@ function draw({ model, el, signal, strip, tour }) {
 		if (predict.asked) { predict.dismiss(); show(bar.at); return; }
 		if (!more.hidden) { more.hidden = true; return; }
 		left = true;
-		document.activeElement?.blur();
-		(window.frameElement ?? box).closest(".jp-Notebook")?.focus();
+		/** @type {any} */
+		const now = document.activeElement, whole = (window.frameElement ?? box).closest(".jp-Notebook");
+		now?.blur();
+		whole?.focus();
 	}
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	function paintTheme() {

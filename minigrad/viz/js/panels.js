@@ -177,7 +177,7 @@ export function makePanels(S, options, on) {
 
 	// ---- the ledger: who sent what, and what it adds up to
 	function paintLedger(st) {
-		const { f, step } = st;
+		const { step } = st;
 		if (!step) { ledger.replaceChildren(); return; }
 		const who = step.kind === "send" || step.kind === "skip" ? step.parent : step.node, n = nodes[who];
 		if (!n.rg) { ledger.replaceChildren(h("h4", `${cutText(n.name, 30)} needs no gradient`)); return; }

@@ -7,7 +7,7 @@ const LEAST = 111, SIGN = 7, EDGE = 16, BEND = 22;
 export function layOut({ nodes, edges }) {
 	const layer = nodes.map(() => 0), columns = [], rank = new Map(), high = nodes.some((n) => n.shape.length) ? 88 : 64;
 	edges.forEach(([a, b]) => { layer[b] = Math.max(layer[b], layer[a] + 1); });  // edges come in the order of their users
-	nodes.forEach((n, k) => {
+	nodes.forEach((_, k) => {
 		const users = edges.filter(([a]) => a === k);
 		if (users.length && !edges.some(([, b]) => b === k)) layer[k] = Math.min(...users.map(([, b]) => layer[b])) - 1;
 		(columns[layer[k]] ||= []).push(k);

@@ -16,7 +16,7 @@ export function startPlayground(root, texts) {
 	function address() {
 		const state = new URLSearchParams({ formula: field.value });
 		if (values?.step) state.set("step", values.step);
-		if (values?.predict) state.set("predict", 1);
+		if (values?.predict) state.set("predict", "1");
 		return `#${state}`;
 	}
 	/** Browsers allow few changes of the address a second. */
@@ -48,7 +48,8 @@ export function startPlayground(root, texts) {
 		});
 		render({ model, el: place, signal: life.signal });
 	}
-	/** The line with a mark below the letter that is wrong. */
+	/** The line with a mark below the letter that is wrong.
+	 * @param {any} mistake */
 	function tell({ message, row, at, fix }, lines) {
 		const line = lines[row] ?? "", help = fix && h("button", { type: "button" }, `Add the line ${fix}`);
 		field.ariaInvalid = "true";
