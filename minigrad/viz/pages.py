@@ -20,7 +20,7 @@ from .svg import brief, describe, picture
 
 HERE = Path(__file__).parent
 PLAYGROUND = ("places", "formula", "playground")  # what a page brings besides that has a field for formulas
-MODULES = "tools engine local numbers state graph help panels beside predict transport inputs kernel main".split()  # noqa: SIM905
+MODULES = "tools engine local numbers state graph help panels beside predict transport inputs main".split()  # noqa: SIM905
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -105,7 +105,7 @@ def page_of(data: dict[str, Any], title: str = "", frame: bool = False, kernel: 
         "%CSS%": style(),
         "%DATA%": as_json(data).replace("<", "\\u003c"),
         "%ESM%": script(),
-        "%FRAME%": FRAME.replace("%KERNEL%", as_json(kernel)) if frame else "",
+        "%FRAME%": joined("kernel") + FRAME.replace("%KERNEL%", as_json(kernel)) if frame else "",
     }
     return re.sub("%[A-Z]+%", lambda mark: inside[mark[0]], PAGE)  # in one go: a name may hold such a mark, too
 

@@ -3,7 +3,9 @@
 /** Gives the model of a page `live`, as long as a kernel answers, and takes to it what is changed there. The notebook around the
  * frame knows the channel (channel.js); in a saved page there is none. */
 export function withKernel(model, page, channel) {
-	const notebook = window.frameElement.ownerDocument.defaultView, left = new AbortController(), { signal } = left;
+	/** @type {any} */
+	const notebook = window.frameElement.ownerDocument.defaultView;
+	const left = new AbortController(), { signal } = left;
 	const ask = (action, values) => notebook.minigradChannels?.get(channel)?.({ page, action, values });
 	const look = () => model.set("live", !!notebook.minigradChannels?.has(channel));
 	model.send = (message) => ask("change", message);

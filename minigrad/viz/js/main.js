@@ -127,7 +127,7 @@ function draw({ model, el, signal, strip, tour }) {
 	/** The numbers of an edge that is looked at, in the place of the step's; null: those of the step again. */
 	function look(j) {
 		const k = S.moveOf[j], q = k == null ? -1 : S.startOf[k] + Math.max(0, S.steps[k].beats.indexOf("collect") - 1);
-		if (predict.on || predict.asked || card.who != null || bar.playing) return;
+		if (predict.on || card.who != null || bar.playing) return;
 		const st = S.stateAt(q < 0 ? bar.at : q);
 		panels.paint(st);
 		stage.classList.toggle("ahead", st.k < 0);
@@ -245,9 +245,9 @@ function draw({ model, el, signal, strip, tour }) {
 		if (!more.hidden) { more.hidden = true; return; }
 		left = true;
 		/** @type {any} */
-		const now = document.activeElement, whole = (window.frameElement ?? box).closest(".jp-Notebook");
+		const now = document.activeElement, lab = (window.frameElement ?? box).closest(".jp-Notebook");
 		now?.blur();
-		whole?.focus();
+		lab?.focus();
 	}
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	function paintTheme() {
