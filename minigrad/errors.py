@@ -285,6 +285,7 @@ embedding Embedding: max_norm=None norm_type=2.0|2 scale_grad_by_freq=False spar
 Conv2d: padding_mode='zeros'
 scaled_dot_product_attention: enable_gqa=False
 repeat_interleave: output_size=None
+clip_grad_norm_: error_if_nonfinite=False
 Adam AdamW: amsgrad=False capturable=False
 RMSprop: centered=False capturable=False
 DataLoader: num_workers=0 pin_memory=False timeout=0 worker_init_fn=None persistent_workers=False sampler=None

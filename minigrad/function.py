@@ -71,7 +71,7 @@ class FunctionNode(Node):
             return self
         shape, dtype = self.ctx._outputs[i]
         out = record(Output, (self,), ((),), None, np.empty(shape, dtype))
-        out.output_nr, out.count = i, several  # type: ignore[attr-defined]
+        out.output_nr, out.count = i, several
         return out
 
     # `y.grad_fn.saved_tensors`: what the class of ctx defines, the node has too.
@@ -307,15 +307,15 @@ def write_node(kind: type[FunctionNode], ctx: FunctionCtx, args: Sequence[Any], 
     node = record(kind, parents, (), (), first._data)
     # From here on, node and ctx have one dictionary: in PyTorch they are one object.
     ctx.__dict__.update(node.__dict__)
-    node.ctx, node.__dict__, ctx._node = ctx, ctx.__dict__, weakref.ref(node)  # type: ignore[attr-defined,assignment]
+    node.ctx, node.__dict__, ctx._node = ctx, ctx.__dict__, weakref.ref(node)  # type: ignore[attr-defined]
     if len(outputs) > 1:
         node.shape = node.dtype = None
     for i, t in enumerate(outputs):
         if isinstance(t, Tensor) and t.is_floating_point() and not among(t, ctx._constant):
             if among(t, ctx._dirty):
-                rewrite_history(t, node.output(i))  # type: ignore[attr-defined]
+                rewrite_history(t, node.output(i))
             else:
-                t._node = node.output(i)  # type: ignore[attr-defined]
+                t._node = node.output(i)
     node.saved = tuple(saved_entry(node, i, t, outputs) for i, t in enumerate(ctx._to_save))
     ctx._to_save = ()
 

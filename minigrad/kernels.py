@@ -425,19 +425,9 @@ def scatter_add(x: Array, index: Array, source: Array, dim: int) -> Array:
     return added(out, along(index, dim), source) if index.size else out
 
 
-@of_rows
-def cumsum(x: Array, dim: int) -> Array:
-    return np.add.accumulate(x, dim)
-
-
-@of_rows
-def cumprod(x: Array, dim: int) -> Array:
-    return np.multiply.accumulate(x, dim)
-
-
-@of_rows
-def flip(x: Array, dims: Shape) -> Array:
-    return np.flip(x, dims).copy()
+cumsum = of_rows(lambda x, dim: np.add.accumulate(x, dim))
+cumprod = of_rows(lambda x, dim: np.multiply.accumulate(x, dim))
+flip = of_rows(lambda x, dims: np.flip(x, dims).copy())
 
 
 # ------------------------------------------------------------------------------------------- matrices
@@ -669,9 +659,7 @@ def places_of(shape: Shape, path: Any) -> Array:
 
 def cut_view(x: Array, path: Any) -> Array:
     """A copy of x with zeros where the view is."""
-    copy = np.array(x, order="C")
-    copy.reshape(-1)[places_of(copy.shape, path)] = 0
-    return copy
+    return write_view(x, np.zeros(()), path)
 
 
 def write_view(x: Array, y: Array, path: Any) -> Array:

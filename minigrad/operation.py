@@ -24,6 +24,7 @@ from minigrad.tape import INPUTS, TABLE, AccumulateGrad, counter, outside, outsi
 from minigrad.tensor import Array, Node, Rule, Tensor, Untracked, link_view, wrap
 
 F = TypeVar("F", bound=Callable[..., Any])
+N = TypeVar("N", bound=Node)
 
 # node names that do not end in Backward0
 BARE = ("CopySlices", "NotImplemented", "Error")
@@ -269,7 +270,7 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 
 def joined(name: str, forward: Callable[..., Any], rule: Rule) -> Callable[..., Any]:
     """An operation on a list of tensors; the rule takes g, the number of the input, and forward's other arguments."""
-    kind = type(f"{name}Backward0", (Node,), {"__slots__": (), "__module__": "builtins"})
+    kind: type[Node] = type(f"{name}Backward0", (Node,), {"__slots__": (), "__module__": "builtins"})
 
     def call(tensors: Sequence[Tensor], *arguments: Any) -> Tensor:
         out = wrap(forward([x._data for x in tensors], *arguments))
@@ -283,7 +284,7 @@ def joined(name: str, forward: Callable[..., Any], rule: Rule) -> Callable[..., 
     return call
 
 
-def record(kind: type[Node], parents: tuple[Any, ...], saved: Any, versions: Any, out: Array) -> Node:
+def record(kind: type[N], parents: tuple[Any, ...], saved: Any, versions: Any, out: Array) -> N:
     """Write one node to the tape."""
     node = new(kind)
     node.seq = tick()

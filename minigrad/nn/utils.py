@@ -21,13 +21,10 @@ def _gradients(parameters: Any) -> list[Tensor]:
 
 
 @public
-def clip_grad_norm_(
-    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
-) -> Tensor:
+def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0) -> Tensor:
     """Scale all gradients in place, so that their norm is at most max_norm.
 
     The norm is that of all gradients as one vector; returns it as it was.
-    RuntimeError if it is nan or infinite and `error_if_nonfinite`.
     """
     grads = _gradients(parameters)
     if not grads:
@@ -36,12 +33,6 @@ def clip_grad_norm_(
     with no_grad():
         norms = [linalg.vector_norm(g, order) for g in grads]
         total = linalg.vector_norm(stack(norms), order)
-        if error_if_nonfinite and not total.isfinite():
-            raise RuntimeError(
-                f"The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be "
-                "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
-                "`error_if_nonfinite=False`"
-            )
         factor = (max_norm / (total + 1e-6)).clamp(max=1.0)
         for g in grads:
             g.mul_(factor.to(g.dtype))
