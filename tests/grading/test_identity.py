@@ -127,7 +127,7 @@ def check(drawn: Drawn, out: Path) -> int:
     assert points == sorted(result["points"] for result in results), "a row holds another's points"
     assert all(pages.shown(doubt) in page or pages.shown(doubt, 600) in page for doubt in count.doubts)
     homes = {source_of(str(home.relative_to(drawn.folder))) for download in drawn.downloads for home in download.iterdir()}
-    one = "|".join(re.escape(home) for home in sorted(homes, key=len, reverse=True))
+    one = "|".join(re.escape(f'"{home}"' if "," in home else home) for home in sorted(homes, key=len, reverse=True))
     for doubt in count.doubts:
         if among := re.match(r"Several could be .*? of the class list: (.*)\. Taken for that person: ", doubt):
             assert re.fullmatch(f"({one})(, ({one}))+", among[1]), "a doubt names what the column folder would not find"
@@ -172,7 +172,8 @@ def test_a_name_takes_nobodys_grade(name: str, tmp_path: Path, level: str) -> No
     mine = [line for line in found if line[0].startswith("Zoe Smith") and line[2]]
     assert [line[2] for line in mine] == ["1"] and len(found) == 3, found
     (among,) = re.findall(r"Several could be Zoe Smith of the class list: (.*?)\. Taken for that person: nobody is", page)
-    assert among in (f"Zoe Smith, {name}", f"{name}, Zoe Smith")
+    called = f"&#34;{name}&#34;" if "," in name else name
+    assert among in (f"Zoe Smith, {called}", f"{called}, Zoe Smith")
     sure, page = graded(hand_ins, tmp_path / "sure", (Person(**vars(ANN) | {"folder": "Zoe Smith"}),))
     assert [line for line in sure if line[1]] == [("Zoe Smith", "4711", "1")], "the class list says which folder it is"
     assert "Taken for that person: Zoe Smith is." in page

@@ -13,7 +13,7 @@ import os
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +80,11 @@ def plainly(name: str) -> str:
     return " ".join(sorted(re.findall(r"[^\W_]+", "".join(letters).casefold())))
 
 
+def listed(names: Iterable[str]) -> str:
+    """Names one after another; one that holds a comma stands in quotes."""
+    return ", ".join(f'"{name}"' if "," in name else name for name in names)
+
+
 def readable(name: str) -> str:
     """A file's name as text. Bytes that are none are spelled out, with a mark: two students must not become one."""
     raw = name.encode("utf-8", "surrogateescape")
@@ -127,7 +132,7 @@ def decide(index: sqlite3.Connection, people: People) -> None:
         " GROUP BY plain HAVING count(DISTINCT label) > 1 AND count(DISTINCT name) > 1) GROUP BY plain, label ORDER BY 1, 2"
     )
     for _, group in itertools.groupby(alike.fetchall(), key=lambda line: line[0]):
-        _doubt(index, f"These read alike, and each has a row of its own: {', '.join(written for _, written in group)}")
+        _doubt(index, f"These read alike, and each has a row of its own: {listed(written for _, written in group)}")
 
 
 def _sources(index: sqlite3.Connection) -> Iterator[tuple[int, int, str, str, str, int | None]]:
@@ -156,7 +161,7 @@ def _claim(index: sqlite3.Connection, people: People, id: int, kind: int, text: 
     shown = people.shown(found[0])
     others = {people.shown(place) for _, places in weaker for place in places} - {shown}
     if others:
-        _doubt(index, f"{written} is taken for {shown}, by {by}; {', '.join(sorted(others))} could be meant, too")
+        _doubt(index, f"{written} is taken for {shown}, by {by}; {listed(sorted(others))} could be meant, too")
 
 
 def _settle(index: sqlite3.Connection, people: People, place: int) -> bool:
@@ -170,7 +175,7 @@ def _settle(index: sqlite3.Connection, people: People, place: int) -> bool:
         return True
     kept = best if trust < min(2, second) else None
     index.execute("UPDATE sources SET person = NULL WHERE person = ? AND id IS NOT ?", (place, kept))
-    names = ", ".join(line[1] for line in sources)
+    names = listed(line[1] for line in sources)
     rest = f"{written} is" if kept else "nobody is, and the cells of that line are empty"
     _doubt(index, f"Several could be {people.shown(place)} of the class list: {names}. Taken for that person: {rest}."
                   " Write the right one into the column folder of the class list.")  # fmt: skip

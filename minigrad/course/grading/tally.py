@@ -22,7 +22,7 @@ from typing import Any
 
 from minigrad.course import lessons as known
 from minigrad.course.grading import reader
-from minigrad.course.grading.identity import Person
+from minigrad.course.grading.identity import Person, listed
 from minigrad.course.grading.index import on_disk
 from minigrad.course.grading.plan import Plan
 
@@ -266,12 +266,12 @@ class Class:
         for column, what in (("notebook", "The same file"), ("likeness", "The same code, but for names, comments and spaces")):
             groups = self.index.execute(
                 f"SELECT lesson, {column}, shown FROM {results} WHERE (lesson, {column}) IN (SELECT lesson, {column} FROM"
-                f" results WHERE {column} <> '' AND NOT published GROUP BY 1, 2 HAVING count(*) > 1)"
+                f" results WHERE {column} <> '' AND NOT published AND {answered} GROUP BY 1, 2 HAVING count(*) > 1)"
                 f" AND {answered} ORDER BY 1, 2, 3"
             )
             for (number, _), lines in itertools.groupby(groups, key=operator.itemgetter(0, 1)):
                 names = _some(name for _, _, name in lines)
-                if "," in names and f"{number} {names}" not in seen and len(seen) < _MOST_NOTES:
+                if f"{number} {names}" not in seen and len(seen) < _MOST_NOTES:
                     seen.add(f"{number} {names}")
                     yield f"{what}, {number:02d}: {names}"
         for what, condition in (("Identical to the published solution", "published"), ("More than one copy", "copies > 1")):
@@ -288,9 +288,8 @@ class Class:
 
 def _some(names: Iterator[str]) -> str:
     """A dozen names, and how many there are besides."""
-    listed = ", ".join(itertools.islice(names, 12))
-    rest = sum(1 for _ in names)
-    return f"{listed} and {rest} more" if rest else listed
+    first, rest = listed(itertools.islice(names, 12)), sum(1 for _ in names)
+    return f"{first} and {rest} more" if rest else first
 
 
 def feedback_name(result: dict[str, Any], taken: Callable[[str], bool]) -> str:
