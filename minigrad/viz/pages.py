@@ -45,7 +45,7 @@ FRAME = """
 const frame = window.frameElement;
 if (frame) {
   for (const e of frame.parentElement.querySelectorAll(":scope > .mg-still")) e.hidden = true;
-  const fit = () => { frame.style.height = document.documentElement.scrollHeight + 2 + "px"; };
+  const fit = () => { frame.style.height = Math.ceil(document.body.getBoundingClientRect().height) + 2 + "px"; };
   new ResizeObserver(fit).observe(document.getElementById("stepper"));
   fit();
   const kernel = %KERNEL%;

@@ -614,6 +614,11 @@ def test_the_saved_form_shows_the_frame_and_hides_the_picture(page, tmp_path) ->
     assert frame.locator(".mg").get_attribute("data-step") == "1"
     inner = frame.locator("body").evaluate("() => [document.documentElement.scrollHeight, innerHeight]")
     assert inner[0] <= inner[1] + 1, "no inner scroll bar"
+    empty = "() => innerHeight - document.getElementById('stepper').getBoundingClientRect().bottom"
+    for _ in range(2):  # opened, and closed again
+        assert 0 <= frame.locator("body").evaluate(empty) < 8, "no empty space below the stepper"
+        frame.locator("[data-id=help]").click()
+        page.wait_for_timeout(200)
 
 
 def test_without_scripts_the_picture_and_the_table_remain(chromium, tmp_path) -> None:
