@@ -227,6 +227,20 @@ def test_on_a_touch_screen_the_words_are_other_ones(chromium: Any, tmp_path: Any
 
 
 @pytest.mark.slow
+def test_on_a_phone_in_a_notebook_no_sentence_is_cut_off(page: Any, tmp_path: Any) -> None:
+    """JupyterLab leaves a stepper about 250 pixels there."""
+    page.set_viewport_size({"width": 252, "height": 844})
+    file = tmp_path / "narrow.html"
+    file.write_text(pages.page_of(made()), encoding="utf-8")
+    page.goto(file.as_uri())
+    words = page.locator(".mg-words")
+    page.locator(".mg-title").click()
+    for _ in range(int(page.locator(".mg-track input").get_attribute("max")) + 1):
+        assert words.evaluate("(e) => e.scrollHeight - e.clientHeight") <= 1, words.inner_text()
+        page.keyboard.press("ArrowRight")
+
+
+@pytest.mark.slow
 def test_in_the_lab(walk: Walk) -> None:
     walk.open(write(walk.server, "keys_everywhere.ipynb", CELL, "1 + 1"))
     walk.run_all()

@@ -174,6 +174,7 @@ function draw({ model, el, signal, strip, tour }) {
 			stage.classList.add("rows");
 			measure();
 		}
+		places[0][1] = box.clientWidth < 360 ? 300 : 150;
 		places[1][1] = S.steps.some((move) => move.check) || box.clientWidth < 620 ? 430 : 290;
 		most = most.map((size, i) => Math.min(size, places[i][1]));
 		if (!stage.classList.contains("rows")) most[1] = most[2] = Math.max(most[1], most[2]);  // side by side
