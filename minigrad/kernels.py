@@ -159,7 +159,7 @@ def whole(division: Any, kernel: str) -> Callable[..., Array]:
 
     @of_kinds("fiu", kernel)
     def forward(x: Array, y: Array) -> Array:
-        if np.result_type(x, y).kind in "iu" and not np.all(y):
+        if np.result_type(x, y).kind in "iu" and np.size(x) and not np.all(y):
             raise RuntimeError("ZeroDivisionError")
         return division(x, y)
 
