@@ -126,7 +126,7 @@ SAID_ONCE = [  # what is said, and what was said though it was so by chance, in 
     ("5.1", "def vjp_square(x, v):\n    g = 0 * x\n    for i in range(len(x)):\n        g += 2 * x[i] * v[i]\n    return g",
      "g is nearly what is needed", "range"),
     ("10.1", BOTH, "makes relu_vjp right", "makes this right"),
-    ("8.2", "def errors(pred, target):\n    return np.mean(pred - target[:, None])", "This is the mean error.", "is right, the"),
+    ("8.2", "def errors(pred, target):\n    return np.mean(pred - target[:, None])", "This is the mean error", "is right, the"),
     ("3.1", ADD.format("self.grad += out.data", "other.grad += out.data"), "The same change in lines 5 and 6", "One change"),
 ]  # fmt: skip
 
