@@ -419,8 +419,8 @@ def rendered(page: Page, known: list[Lesson], maker: Maker) -> bytes:
 def stepper_script() -> bytes:
     """The stepper once for all pages: as a function, whose own text is what "download" puts into a page."""
     source = stepper.script().replace("export default { render };", f"return {{ {', '.join(SHARED)} }};")
-    texts = json.dumps({"css": stepper.style(), "page": stepper.PAGE}, ensure_ascii=False)
-    return f"window.minigradStepper = {{ texts: {texts}, module() {{\n{source}\n}} }};\n".encode()
+    texts = f"css: String.raw`{stepper.style()}`, page: String.raw`{stepper.PAGE}`"
+    return f"window.minigradStepper = {{ texts: {{ {texts} }}, module() {{\n{source}\n}} }};\n".encode()
 
 
 def playground_script() -> bytes:
