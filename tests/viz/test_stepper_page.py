@@ -292,6 +292,7 @@ def test_a_wrong_rule_stops_the_walk_but_not_the_slider(show) -> None:
     for _ in range(len(frames("wrong_rule"))):
         press(page, "ArrowRight")
     k, beat = frames("wrong_rule")[at(page)]
+    assert text(page, "words").startswith("The walk stops at the first wrong contribution"), "it does not seem dead"
     assert beat == "product" and data("wrong_rule")["steps"][k]["check"]["verdict"].startswith("Yours is g")
     assert page.locator(".mg-check figcaption b").all_inner_texts() == ["yours", "reference", "numeric"]
     page.evaluate(GO, len(frames("wrong_rule")) - 1)

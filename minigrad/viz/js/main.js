@@ -63,6 +63,7 @@ function draw({ model, el, signal, strip, tour }) {
 
 	// ---- the parts
 	const say = (text) => { voice.textContent = said = text; };
+	const tell = (text) => { panels.words.textContent = text; say(text); };
 	const live = () => answers(model, el);
 	/** A question takes the place of a card that is open. */
 	function pause() {
@@ -84,7 +85,7 @@ function draw({ model, el, signal, strip, tour }) {
 		html: () => save("backward.html", page()),
 		leave,
 	};
-	const bar = makeTransport(S, { predict, graph, press, say, show, where, sync, more: [
+	const bar = makeTransport(S, { predict, graph, press, tell, show, where, sync, more: [
 		["words", "Transcript of all steps (T)", "transcript"],
 		["zoomout", "Smaller (-)", "−"], ["zoomin", "Larger (+)", "+"], ["fit", "Fit the whole graph (F)", "fit"],
 		data.layout.views.folded && data.layout.views.full && ["fold", "Fold loops and modules", "fold"],

@@ -8,7 +8,7 @@ const ICONS = {
 	play: "M3 1v12l10-6z", pause: "M3 2h3v10H3zM8 2h3v10H8z",
 };
 
-/** options: show(p) paints a position, sync(p) tells the notebook, say(text), predict, more: further buttons by id. */
+/** options: show(p) paints a position, sync(p) tells the notebook, tell(text), predict, more: further buttons by id. */
 export function makeTransport(S, options, on) {
 	const { frames, steps, startOf, expected } = S, knob = {}, press = {};
 	let p = 0, playing = null, touring = false, byNodes = false;
@@ -65,8 +65,8 @@ export function makeTransport(S, options, on) {
 			const wrong = S.frozen < 0 ? -1 : frames.findIndex((f) => f.k === S.frozen && f.name === "product");
 			if (p < wrong && to > wrong) to = wrong;
 			if (p === wrong) {
-				options.say("The walk stops at the first wrong contribution: correct the rule, or drag the slider.");
 				pause();
+				options.tell("The walk stops at the first wrong contribution: correct the rule, or drag the slider.");
 				return false;
 			}
 		}
