@@ -129,9 +129,9 @@ function draw({ model, el, signal, strip, tour }) {
 	function look(j) {
 		const k = S.moveOf[j], q = k == null ? -1 : S.startOf[k] + Math.max(0, S.steps[k].beats.indexOf("collect") - 1);
 		if (predict.on || card.who != null || bar.playing) return;
-		const st = S.stateAt(q < 0 ? bar.at : q);
-		panels.paint(st);
-		stage.classList.toggle("ahead", st.k < 0);
+		const p = q < 0 ? bar.at : q;
+		panels.paint(S.stateAt(p));
+		stage.classList.toggle("ahead", frames[p].k < 0);
 		if (q >= 0) panels.words.prepend(h("b", `${S.name(S.edges[j][1])} → ${S.name(S.edges[j][0])}: `));
 	}
 	/** Opens the card of a box, or closes it; the focus stays where the press was. */
