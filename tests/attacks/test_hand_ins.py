@@ -213,7 +213,7 @@ EVIL = ["=cmd|' /C calc'!A0", "\uff1d1+1", "ann;=1+1", "ann\t=1+1", "ann|=1", '"
 
 
 @pytest.mark.slow
-def test_the_report_speaks_plainly_of_evil_names(tmp_path: Path, level: str, capsys: Any) -> None:  # noqa: F811
+def test_names_with_markup_are_plain_text_in_the_report(tmp_path: Path, level: str, capsys: Any) -> None:  # noqa: F811
     hand_ins = hand_in(tmp_path / "in", ann=HONEST, **dict.fromkeys(EVIL, WRONG))
     out = tmp_path / "out"
     runs.grade(hand_ins, out=out, executor=one_thread(), key=b"k" * 16)

@@ -38,7 +38,7 @@ def test_a_lesson_becomes_a_page_that_moves(lesson: Path) -> None:
     assert page.count('class="folded"') == page.count('class="question"') and page.count("<div") == page.count("</div>")
     slides = json.loads(re.findall(r'class="slider.*?json">(.*?)</script>', page, re.DOTALL)[0])
     assert len(slides["pictures"]) >= 9 and all((lesson / "lessons" / path).is_file() for path in slides["pictures"])
-    assert "Every cell has been run here." in page
+    assert "All cells of this page have already run." in page
     assert "<mfrac>" in page and "$" not in re.sub(r"<(script|pre)\b.*?</\1>", "", page, flags=re.DOTALL)
     assert not re.findall(r'(?:src|href)="(?:https?:|/)', page)
 

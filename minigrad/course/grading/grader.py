@@ -192,7 +192,7 @@ class Session:
                 raise OutOfTime
             worker.limit(seconds, min(WALL * seconds, left))
             worker.failure = None
-            # The verdict speaks of the limits that were really set.
+            # The verdict names the limits that were really set.
             limited = dataclasses.replace(exercise, seconds=seconds, memory=memory >> 20)
             judged = judge(limited, worker, seed, TRIES)
         except OutOfTime:
@@ -319,12 +319,12 @@ class Session:
             if failure.line <= len(lines) and lines[failure.line - 1].strip()[:200] == failure.text:
                 alike.append(cell)
         words = [name.split(".")[0] for name in exercise.names]
-        # Of several cells with that line, the last one that speaks of what was asked for.
+        # Of several cells with that line, the last one that names what was asked for.
         named = [cell for cell in alike if any(word in cell.source for word in words)] or alike
         return (named[-1].number, failure.line) if named else None
 
     def explain(self, exercise: Exercise, found: Verdict) -> list[str]:
-        """Why a name is not there, when a cell that speaks of it did not run through."""
+        """Why a name is not there, when a cell that names it did not run through."""
         if found.status != "missing":
             return []
         words = {name.split(".")[0] for name in exercise.names}

@@ -30,7 +30,7 @@ def grades(everybody: Class) -> Iterator[str]:
 
     The first five columns are the ones that Canvas wants, which finds a student by its own number or by the login;
     Moodle takes any of them as the key of its import. Canvas makes an assignment of every other column, unless it
-    speaks of Final Points, and takes a row of Points Possible for no student's. Where a lesson was handed in but
+    names Final Points, and takes a row of Points Possible for no student's. Where a lesson was handed in but
     could not be graded, the cell is empty: no grade is not a zero.
     """
     numbers, plan = everybody.paying, everybody.plan

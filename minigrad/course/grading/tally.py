@@ -280,7 +280,7 @@ class Class:
                 yield f"{what}, {number:02d}: {_some(name for _, name in group)}"
         for name in sorted({o.student for o in self.plan.overrides} | {name for name, _ in self.plan.extensions}):
             if not self.has(name):
-                yield f"The class file speaks of {name}, but nobody of the class is called so"
+                yield f"The class file names {name}, but no student of the class has that name"
         if self.plan.roster:
             for (name,) in self.index.execute("SELECT name FROM students WHERE about = '' ORDER BY name"):
                 yield f"Not in the class list: {name}"
