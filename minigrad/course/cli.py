@@ -1,8 +1,9 @@
 """The command `minigrad`: each subcommand is declared here in a few lines and does its work in its own room.
 
 `lab` opens the course, `check` judges notebooks in the terminal, `solution` and `reset` lay a file beside
-the student's, `progress` shows what is solved, `grade` marks a class, `doctor` says what works on this machine,
-`build` regenerates what is generated; none of them says where you are. Exit code 0: fine; 1: not fine; 2: wrong use.
+the student's, `progress` shows what is solved, `grade` marks a class, `answers` tries the answers of a text, `doctor`
+says what works on this machine, `build` regenerates what is generated; none of them says where you are. Exit code 0:
+fine; 1: not fine; 2: wrong use.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from minigrad import __version__
 from minigrad.course import lookup, notebooks
 
 Item = TypeVar("Item")
-COMMANDS = ("lab", "check", "solution", "progress", "reset", "grade", "doctor", "build")
+COMMANDS = ("lab", "check", "solution", "progress", "reset", "grade", "answers", "doctor", "build")
 Run = Callable[[argparse.Namespace], int]
 
 
@@ -134,6 +135,15 @@ def make_parser() -> argparse.ArgumentParser:
             "grade", grade, "grade a folder of submissions", "minigrad grade submitted --out report --jobs 2"
         )
         add_arguments(command)
+
+    command = add(
+        "answers", answers, "try a text of answers: each right one passes, each wrong one is refused and known",
+        "minigrad answers minigrad/course/lessons/05_vectors.md --exercise 5.4",
+    )  # fmt: skip
+    command.add_argument("file", type=Path, metavar="FILE", help="the text of a lesson, or answers of your own as for"
+                         " `minigrad grade --answers`; the code in it is run")  # fmt: skip
+    command.add_argument("--exercise", metavar="ID", help="only this exercise, for example 5.4")
+    command.add_argument("--verbose", "-v", action="store_true", help="show each answer's message as a student reads it")
 
     add("doctor", doctor, "say what works on this machine, and what to do about the rest", "minigrad doctor")
 
@@ -280,6 +290,22 @@ def begin_again(file: Path, slug: str) -> str:
     fields = f" The answers in the fields of {', '.join(taken)} are gone." if taken else ""
     solved = next_step.solved_in(progress_store.load(folder), lesson)
     return f"What you have solved stays solved: {solved} of {len(asked)} exercises of this lesson.{fields}"
+
+
+def answers(options: argparse.Namespace) -> int:
+    """Try the answers of a text; 2 unless each right one passes and each wrong one is refused as itself."""
+    from minigrad.course.answers import read, report
+    from minigrad.course.matrix import SEEDS
+
+    text = read(options.file)
+    if options.exercise and options.exercise not in text.exercises:
+        raise WrongUse(f"{options.file} has no exercise {options.exercise}; it has {', '.join(text.exercises)}")
+    fine = True
+    for id in [options.exercise] if options.exercise else text.exercises:
+        matrix = text.tried(id, SEEDS if options.exercise else SEEDS[:1])
+        fine = fine and not matrix.problems
+        print(report(matrix, options.verbose), flush=True)
+    return 0 if fine else 2
 
 
 def doctor(options: argparse.Namespace) -> int:

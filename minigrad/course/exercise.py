@@ -345,7 +345,8 @@ class Lesson:
     meets here first (of the library, of numpy and Python, of the student's own code): solutions use only those of
     this lesson and of earlier ones. `misconceptions` are the ids of the beliefs met here first.
     Class grading lets the students of a lesson `with_engine` import the engine; of the others it must not do the work.
-    In a `locked` lesson a program shows its output only after its prediction.
+    In a `locked` lesson a program shows its output only after its prediction. `sections` are the exercises as its text has
+    them (lesson_text.Section), to which other answers can be added.
     """
 
     number: int
@@ -358,6 +359,7 @@ class Lesson:
     misconceptions: tuple[str, ...] = ()
     with_engine: bool = False
     locked: bool = False
+    sections: tuple[Any, ...] = ()
 
     def without(self, exercise: Exercise) -> frozenset[str]:
         """What does not exist while one of its exercises is graded."""

@@ -345,14 +345,14 @@ def text_of(python: str) -> Path:
     return Path(python).with_name(f"{Path(python).stem[1:]}.md")
 
 
-def sections(file: Path, space: Mapping[str, Any], code: Code) -> tuple[Piece, list[Section]]:
-    """The heading of a text and its exercises; `code` is what each of them has in Python."""
+def sections(file: Path, space: Mapping[str, Any], code: Code, title: str = r"\d+ ") -> tuple[Piece, list[Section]]:
+    """The heading of a text, which begins with `title`, and its exercises; `code` is what each of them has in Python."""
     top, *more = grouped(pieces(file)) or [Piece("", "", 1, False)]
-    if more or top.mark != "#" or not re.match(r"\d+ ", top.text):
+    if more or top.mark != "#" or not re.match(title, top.text):
         odd = more[0] if more and top.mark == "#" else top
         raise TextError(file, odd.line, "a text has one heading '# 05 its title', and all else below it")
     for part in top.below:
-        if part.mark not in ("##", "-") or (part.mark == "##" and not re.match(r"\d+\.\w+ ", part.text)):
+        if part.mark not in ("##", "-") or (part.mark == "##" and not re.match(r"\d+\.\w+\b", part.text)):
             raise TextError(file, part.line, f"{part.text!r}: here stand facts, as in '- after: 05', and '## 5.1 its title'")
     parts = once(file, ((part.text.split()[0], part) for part in top.below if part.mark == "##"))
     if not parts:
@@ -381,4 +381,4 @@ def lesson(python: str, space: Mapping[str, Any], code: Code) -> Lesson:
     lists = {key: tuple(re.findall(r"[^\s,`]+", given.get(key, ""))) for key in ("introduces", "misconceptions")}
     after = tuple(int(each) for each in re.findall(r"\d+", given.get("after", "")))
     return Lesson(int(number), file.stem, title, tuple(each.exercise() for each in found), after, words(given["idea"]), **lists,
-                  with_engine="with engine" in given, locked="locked" in given)  # fmt: skip
+                  with_engine="with engine" in given, locked="locked" in given, sections=tuple(found))  # fmt: skip

@@ -2,22 +2,18 @@
 
 `prove(exercise)` runs everything the declaration holds through the judge, in this process: right answers have
 to pass, the blank has to earn nothing, each wrong answer has to be refused with a message of its own. It
-returns the rows and a list of problems; an empty list is the proof. Run it while writing an exercise:
-
-    python -m minigrad.course.matrix 6.1        one exercise (or 6: the lesson; or nothing: all)
-    python -m minigrad.course.matrix 6.1 -v     with every message as the student sees it
+returns the rows and a list of problems; an empty list is the proof. `minigrad answers` prints it.
 """
 
 from __future__ import annotations
 
 import itertools
-import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import lessons
-from .comparing import outcomes, same
+from .comparing import outcomes, same, trouble
 from .exercise import Before, Exercise, Wrong
 from .student import Local
 from .verdict import Verdict, judge
@@ -29,17 +25,24 @@ SEEDS = (0, 1, 2)
 
 @dataclass
 class Matrix:
-    """What came out: `rows` of (what was tried, verdict), and the `problems`."""
+    """What came out: `rows` of (what was tried, verdict), and the `problems`, each with its place in a text."""
 
     exercise: Exercise
+    places: Mapping[str, str] = field(default_factory=dict)  # by what is tried: file and line
     rows: list[tuple[str, Verdict]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    table: list[str] = field(default_factory=list)  # wrong answers that only fixed questions refuse
     seconds: float = 0.0  # of processor time, the slowest check
 
+    def note(self, what: str, seed: int, says: str) -> None:
+        """A problem with one of the answers."""
+        place = f"{self.places[what]}: " if what in self.places else ""
+        self.problems.append(f"{place}{what} {says} (seed {seed})")
 
-def prove(exercise: Exercise, seeds: tuple[int, ...] = SEEDS) -> Matrix:
-    """Run the matrix of one exercise. Right and wrong answers are tried on every seed."""
-    matrix = Matrix(exercise)
+
+def prove(exercise: Exercise, seeds: tuple[int, ...] = SEEDS, places: Mapping[str, str] | None = None) -> Matrix:
+    """Run the matrix of one exercise. Right and wrong answers are tried on every seed; `places` says where each stands."""
+    matrix = Matrix(exercise, places or {})
     written = exercise.kind in ("function", "program")
     if written and len(exercise.alternatives) < 2:
         matrix.problems.append(f"{len(exercise.alternatives)} alternatives; two are needed")
@@ -121,13 +124,9 @@ def answer_is_space(exercise: Exercise, answer: Any) -> bool:
 def expect(matrix: Matrix, what: str, verdict: Verdict, status: str) -> None:
     """Note a row, and a problem if the verdict is another."""
     matrix.rows.append((what, verdict))
-    if verdict.status != status or (verdict.points > 0) != (
-        status == "passed" and matrix.exercise.points > 0
-    ):
+    if verdict.status != status or (verdict.points > 0) != (status == "passed" and matrix.exercise.points > 0):
         reason = " ".join((*verdict.lines, verdict.call, verdict.got))
-        matrix.problems.append(
-            f"{what} (seed {verdict.seed}): {verdict.status}, should be {status}: {reason[:300]}"
-        )
+        matrix.note(what, verdict.seed, f"should be {status}, and is {verdict.status}: {reason[:300]}")
 
 
 def try_wrong(matrix: Matrix, seed: int) -> None:
@@ -137,23 +136,20 @@ def try_wrong(matrix: Matrix, seed: int) -> None:
     for wrong in wrong_answers(matrix.exercise):
         verdict = attempt(matrix, wrong.answer, seed)
         matrix.rows.append((f"wrong {wrong.id}", verdict))
+        what = f"wrong {wrong.id}"
         if verdict.status in ("passed", "not attempted", "not graded"):
-            matrix.problems.append(f"wrong {wrong.id} (seed {seed}): {verdict.status}")
+            matrix.note(what, seed, f"should be refused, and is {verdict.status}")
             continue
         if matrix.exercise.kind != "ordering" and verdict.mistake != wrong.id:
             taken = next((w for w in matrix.exercise.wrong if w.id == verdict.mistake), None)
             if taken is None or not wrong.alike or taken.alike != wrong.alike:
-                matrix.problems.append(
-                    f"wrong {wrong.id} (seed {seed}) is taken for {verdict.mistake or 'none'}"
-                )
+                matrix.note(what, seed, f"is taken for {verdict.mistake or 'no known answer'}")
         message = verdict.lines[-1] if verdict.lines else ""
         other = messages.setdefault(message, wrong)
         if other is not wrong and (not wrong.alike or other.alike != wrong.alike):
-            matrix.problems.append(
-                f"wrong {wrong.id} and {other.id} (seed {seed}) get the same message: {message[:80]}"
-            )
+            matrix.note(what, seed, f"gets the same message as wrong {other.id}: {message[:80]}")
     if matrix.exercise.kind in ("function", "program"):
-        collisions(matrix, seed)
+        compare(matrix, seed)
 
 
 def wrong_answers(exercise: Exercise) -> list[Wrong]:
@@ -178,17 +174,22 @@ def first_broken(exercise: Exercise, order: list[Any]) -> Before | None:
     return next((b for b in exercise.before if order.index(b.first) > order.index(b.then)), None)
 
 
-def collisions(matrix: Matrix, seed: int) -> None:
-    """No two wrong answers give the same values on all probes, but those declared alike."""
+def compare(matrix: Matrix, seed: int) -> None:
+    """No two wrong answers give the same values on all probes, but those declared alike; and drawn probes tell each from a
+    right one."""
     exercise = matrix.exercise
     probes = exercise.questions(seed)
     results = [(w, outcomes(exercise, w.answer, probes)) for w in exercise.wrong]
     for (a, left), (b, right) in itertools.combinations(results, 2):
         alike = all(same(x, y, exercise.rtol, exercise.atol) for x, y in zip(left, right, strict=True))
         if alike and (not a.alike or a.alike != b.alike):
-            matrix.problems.append(
-                f"no probe (seed {seed}) tells wrong {a.id} from {b.id}: declare them alike"
-            )
+            matrix.note(f"wrong {b.id}", seed, f"and wrong {a.id} give the same to all probes: one is like the other")
+    truths = [exercise.expected(probe) for probe in probes]
+    pairs = enumerate(zip(probes, exercise.questions(seed + 1)))
+    drawn = [i for i, (one, other) in pairs if repr((one.args, one.data)) != repr((other.args, other.data))]
+    for wrong, given in results:
+        if wrong.id not in matrix.table and not any(trouble(exercise, probes[i], given[i], truths[i]) for i in drawn):
+            matrix.table.append(wrong.id)
 
 
 def oracle_answers(matrix: Matrix, seed: int) -> None:
@@ -208,37 +209,3 @@ def stated(exercise: Exercise, seed: int) -> bool:
     from .exercise import UNKNOWN
 
     return all(p.kind == "call" and p.expected is UNKNOWN for p in exercise.questions(seed))
-
-
-def report(matrix: Matrix, verbose: bool) -> str:
-    """The matrix as text."""
-    exercise = matrix.exercise
-    out = [f"{exercise.id}  {exercise.title}: {'fine' if not matrix.problems else 'NOT FINE'} "
-           f"(slowest check {matrix.seconds:.2f} s)"]  # fmt: skip
-    out += [f"  ! {problem}" for problem in matrix.problems]
-    for what, verdict in matrix.rows if verbose else []:
-        if verdict.seed == SEEDS[0]:
-            out.append(f"  {what}: {verdict.status} {verdict.misconception}")
-            parts = (("called", verdict.call), ("got", verdict.got), ("expected", verdict.expected))
-            out += [f"      {label}: {text}" for label, text in parts if text]
-            out += [f"      {line}" for line in verdict.lines]
-    return "\n".join(out)
-
-
-def main(arguments: list[str]) -> int:
-    """Print the matrices of the exercises or lessons named; 1 if one is not fine."""
-    verbose = "-v" in arguments
-    wanted = [a for a in arguments if a != "-v"]
-    chosen: list[Exercise] = [] if wanted else lessons.all_exercises()
-    for name in wanted:
-        chosen += lessons.lesson(int(name)).exercises if name.isdigit() else (lessons.find(name),)
-    fine = True
-    for exercise in chosen:
-        matrix = prove(exercise)
-        fine = fine and not matrix.problems
-        print(report(matrix, verbose))
-    return 0 if fine else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

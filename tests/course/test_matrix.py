@@ -112,16 +112,16 @@ def problems(**more):
 
 
 def test_the_matrix_finds_weak_declarations():
-    assert "wrong a (seed 0): passed" in problems()  # 2 + 2 = 2 * 2: the probe cannot tell
+    assert "wrong a should be refused, and is passed (seed 0)" in problems()  # 2 + 2 = 2 * 2: the probe cannot tell
     other = [Wrong(lambda x: x + 2, "", "a", name="a"), Wrong(lambda x: x, "", "b", name="b")]
     stronger = {"probes": lambda rng: [call(3.0)]}
     assert "fewer than three" in problems(wrong=other, **stronger)
     twin = [*other, Wrong(lambda x: x * 1, "", "c", name="c")]
-    assert "no probe (seed 0) tells wrong b from c" in problems(wrong=twin, **stronger)
+    assert "wrong c and wrong b give the same to all probes: one is like the other (seed 0)" in problems(wrong=twin, **stronger)
     mute = [*other, Wrong(lambda x: 7.0, "", "a", name="c")]
-    assert "get the same message" in problems(wrong=mute, **stronger)
+    assert "wrong c gets the same message as wrong a: a (seed 0)" in problems(wrong=mute, **stronger)
     assert "1 alternatives" in problems(alternatives=[lambda x: 2 * x], **stronger)
-    assert "right 1 (seed 0): wrong, should be passed" in problems(alternatives=[lambda x: x] * 2, **stronger)
+    assert "right 1 should be passed, and is wrong: " in problems(alternatives=[lambda x: x] * 2, **stronger)
     like = [
         Wrong(lambda x: x, "", "b", name="b", alike="l"),
         Wrong(lambda x: x * 1, "", "b", name="c", alike="l"),
