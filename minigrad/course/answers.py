@@ -6,8 +6,13 @@ answers that another file adds to it. What is in such a file is code: who reads 
 
 from __future__ import annotations
 
+import ast
 import dataclasses
-from collections.abc import Iterator
+import functools
+import hashlib
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +20,14 @@ from typing import Any
 from . import lessons
 from .exercise import Exercise, Lesson
 from .lesson_text import Answer, Section, TextError, facts, sections
-from .matrix import Matrix, prove
+from .matrix import SEEDS, Matrix, prove
+from .shown import shown_answer
+from .wire import Failure
 
-__all__ = ["Added", "Text", "read", "report"]
+__all__ = ["Added", "Text", "checked", "given", "read", "report", "unnamed"]
 
 FOLDER = Path(lessons.__file__).parent
+LONGEST_ROW = 8_000  # characters of a student's code that a report shows as a row
 
 
 class Added(Section):
@@ -123,3 +131,78 @@ def report(matrix: Matrix, verbose: bool = False) -> str:
             out += [f"      {label}: {text}" for label, text in parts if text]
             out += [f"      {line}" for line in verdict.lines]
     return "\n".join(out)
+
+
+# ------------------------------------------------------------------ what a class answers
+
+
+def checked(file: Path) -> bytes:
+    """A teacher's own answers, once each of them is right or wrong as it says.
+
+    Raises:
+        ValueError: the first that is not, or what cannot be read, with file and line.
+        OSError: the file is not there.
+    """
+    text = read(file)
+    for id in text.exercises:
+        if problems := text.tried(id, SEEDS[:1]).problems:
+            raise ValueError(problems[0])
+    return file.read_bytes()
+
+
+@functools.cache
+def given(content: bytes) -> Text:
+    """A teacher's own answers, which a job brings to where it is done."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "answers.md"
+        file.write_bytes(content)
+        return read(file)
+
+
+def unnamed(exercise: Exercise, answers: Sequence[Any], cells: Iterable[str], got: str = "") -> dict[str, str]:
+    """For a wrong answer without a name: a mark of what it computes, and itself as a row of a text, without its words.
+
+    `answers` are given to questions that are the same for everybody; of what is written down, `got` is the answer.
+    """
+    spelled = [f"{a.type}: {a.message}" if isinstance(a, Failure) else shown_answer(a) for a in answers]
+    computed = re.sub(r"-(?=0(\.0*)?(?![\d.e]))", "", "\n".join([exercise.id, got, *spelled]))  # -0 is 0
+    mark = hashlib.sha256(computed.encode("utf-8", "replace")).hexdigest()[:6]
+    if exercise.written:
+        return {"mark": mark, "row": f"- `{got}`\n  >"}
+    block = "".join(f"  {line}".rstrip() + "\n" for line in definitions(cells, exercise.names).splitlines())
+    return {"mark": mark, "row": f"- **answer {mark}**\n  >\n  ```python\n{block}  ```"}
+
+
+def definitions(cells: Iterable[str], names: Sequence[str]) -> str:
+    """The statements of a notebook that make these names, with those that make what they use; no comments, no docstrings."""
+    statements: list[ast.stmt] = []
+    for cell in cells:
+        try:
+            statements += ast.parse(cell).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue  # a cell that Python cannot read makes no name either
+    for node in (n for s in statements for n in ast.walk(s) if isinstance(n, ast.FunctionDef | ast.ClassDef)):
+        if ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    makes = [made_by(statement) for statement in statements]
+    wanted, chosen = {name.partition(".")[0] for name in names}, set[int]()
+    while more := {i for i, made in enumerate(makes) if made & wanted} - chosen:
+        chosen |= more
+        wanted |= {n.id for i in more for n in ast.walk(statements[i]) if isinstance(n, ast.Name)}
+    try:
+        source = "\n\n".join(ast.unparse(statements[i]) for i in sorted(chosen))
+    except RecursionError:
+        source = ""
+    return source if len(source) <= LONGEST_ROW and "```" not in source else "..."  # such a line would end the row
+
+
+def made_by(statement: ast.stmt) -> set[str]:
+    """The names that a statement gives a value, or an attribute."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    targets = [statement.target] if isinstance(statement, ast.AnnAssign | ast.AugAssign) else targets
+    owners = [target.value if isinstance(target, ast.Attribute) else target for target in targets]
+    return {n.id for owner in owners for n in ast.walk(owner) if isinstance(n, ast.Name)}

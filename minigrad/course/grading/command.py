@@ -43,11 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         " (default: drawn at the first start and kept in REPORT/run.json)")  # fmt: skip
     parser.add_argument("--scheduler", metavar="ADDRESS", help="grade on a Dask cluster, for example tcp://10.0.0.1:8786")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results in REPORT and grade everything")
+    parser.add_argument("--answers", type=Path, metavar="FILE", help="your own answers to exercises, with what to say about"
+                        " each, in the form of a lesson's text; the code in it is run")  # fmt: skip
     parser.add_argument("--diff", type=Path, metavar="OLD", help="say whose grade moved since the report folder OLD, and why")
 
 
 def run(options: argparse.Namespace) -> int:
     """Grade; 0 if everything was graded, 1 if something was not, nothing was there, or nothing holds students' code in."""
+    from minigrad.course.answers import checked
     from minigrad.course.exercise import EDITION
     from minigrad.course.grading import journal, runs, tables
     from minigrad.course.grading import plan as plans
@@ -65,6 +68,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"{options.diff} is no report folder: it has no results.jsonl")
     if options.diff is not None and journal.edition(options.diff) != EDITION:
         raise ValueError(f"{options.diff} is of another edition of the course, in which exercises had other numbers")
+    answers = checked(options.answers) if options.answers else b""
     bar = Bar(sys.stderr)
     bar.say(f"At most {NOTEBOOK_SECONDS:g} s a notebook and {allowance:g} s a student.")
     cluster = _cluster(options.scheduler) if options.scheduler else None
@@ -73,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
             options.submissions, out=options.out, executor=cluster and cluster[1], jobs=cluster[2] if cluster else options.jobs,
             isolation=options.isolation, trust_students=options.trust_students, seconds=options.timeout,
             megabytes=options.memory, key=key, fresh=options.fresh, progress=bar.show, plan=plan, lessons=asked,
-            student_seconds=allowance, regrade=options.regrade,
+            student_seconds=allowance, regrade=options.regrade, answers=answers,
         )  # fmt: skip
     except Unavailable as error:
         bar.end()

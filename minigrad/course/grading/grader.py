@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import notebooks
+from minigrad.course import answers, notebooks
+from minigrad.course.comparing import ask
 from minigrad.course.exercise import Exercise, Lesson
 from minigrad.course.grading import package, reader
 from minigrad.course.grading.sandbox import Sandbox, Unavailable, Worker
@@ -203,13 +204,17 @@ class Session:
         except Exception as error:  # a fault of the check itself must not stop the class, nor cost points
             return none(NOT_GRADED, f"Not graded: the check failed ({type(error).__name__}: {error}).")
         result = record(judged, self.place(exercise, judged, worker.failure), self.explain(exercise, judged))
-        if judged.status in ("wrong", "error") and not judged.mistake and not exercise.written:
-            self.unnamed.append((limited, seed, result))
+        if judged.status in ("wrong", "error") and not judged.mistake:
+            if exercise.written:
+                result |= answers.unnamed(exercise, (), (), judged.got)
+            else:
+                self.unnamed.append((limited, seed, result))
         return result
 
     def look_closer(self) -> None:
-        """Mistakes without a name once more, in a process of its own in which the student's code may be changed, to see what
-        makes it right: as in a notebook. Its words only; what a change leaves behind counts for nothing."""
+        """Mistakes without a name once more, in a process of its own: what comes of questions that are the same for the whole
+        class, and then what change of the student's code makes it right, as in a notebook. Its words only; what a change
+        leaves behind counts for nothing."""
         self.close()
         for exercise, seed, result in self.unnamed:
             try:
@@ -217,6 +222,9 @@ class Session:
                 left = self.allowance - self.spent - worker.held()
                 if left <= 0:
                     return
+                worker.limit(exercise.seconds, min(WALL * exercise.seconds, left))
+                given = [ask(exercise, worker, probe) for probe in exercise.questions(0)]
+                result.update(answers.unnamed(exercise, given, [cell.source for cell in self.submission.cells]))
                 worker.limit(exercise.seconds, min(WALL * exercise.seconds, left))
                 worker.failure, worker.varies = None, True
                 judged = judge(exercise, worker, seed, TRIES)

@@ -30,7 +30,7 @@ RESULTS, SETTINGS, LOCK = "results.jsonl", "run.json", "run.lock"
 _JUDGE = (
     "exercise", "verdict", "raised", "likeness", "slips", "student", "wire", "worker", "misconceptions",
     "updating", "shrinking", "working", "plain", "shown", "comparing", "diagnosis", "searching", "explaining", "findings",
-    "notebooks", "lesson_text",
+    "notebooks", "lesson_text", "answers",
 )  # fmt: skip
 _GRADING = ("reader", "cells", "package", "grader", "sandbox", "zygote", "confine")
 _SYNC_SECONDS = 1.0
@@ -43,15 +43,15 @@ def key_of(student: str, path: str, notebook: str, pack: str, course: str) -> st
 
 
 @functools.cache
-def pack_hash(number: int) -> str:
-    """A hash of everything that a verdict about this lesson depends on."""
+def pack_hash(number: int, answers: bytes = b"") -> str:
+    """A hash of everything that a verdict about this lesson depends on, the teacher's own answers among it."""
     lesson = lessons.lesson(number)
     folder = PACKAGE / "course"
     files = [folder / f"{name}.py" for name in _JUDGE] + [folder / "grading" / f"{name}.py" for name in _GRADING]
     files += sorted((folder / "lessons").glob(f"*{number:02d}_*"))  # the text, and the Python beside it
     if lesson.with_engine or any(exercise.with_engine for exercise in lesson.exercises):
         files += sorted(p for p in PACKAGE.rglob("*.py") if p.relative_to(PACKAGE).parts[0] not in ("course", "viz"))
-    digest = hashlib.sha256(given(lesson.slug).encode())
+    digest = hashlib.sha256(given(lesson.slug).encode() + answers)
     for path in files:
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import itertools
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +28,7 @@ from minigrad.course.grading.tables import FEEDBACK
 from minigrad.course.grading.tally import Class, Row, Seen, amount, exercise_order, practice, right
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_LONGEST, _MOST_NAMES = 2_000, 12
+_LONGEST, _MOST_NAMES, _MOST_GROUPS = 2_000, 12, 60
 _LABEL = {"passed": "passed", "wrong": "not right", "error": "raised an error", "timeout": "took too long",
           "memory": "too much memory", "forbidden": "not allowed", "missing": "not found",
           "not attempted": "not attempted", "not graded": "not graded"}  # fmt: skip
@@ -113,6 +114,7 @@ def report_page(everybody: Class, strays: Iterable[str], notes: Iterable[str], d
         next={"look": _look(everybody), "exercise": _hardest(seen.statuses), "belief": _met_most(seen)},
         doubts=doubts, notes=notes, strays=strays, term=_term(everybody, seen), lessons=_lessons(everybody),
         exercises=_exercises(everybody, seen.statuses), mistakes=_mistakes(seen),
+        unnamed=[(f"{e} {_title(e)}", *more) for e, *more in itertools.islice(everybody.unnamed(), _MOST_GROUPS)],
         columns=[("n", f"{number:02d}") for number in numbers],
         rows=(_student(row, numbers, everybody) for row in everybody),
     )  # fmt: skip

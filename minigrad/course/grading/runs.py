@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.course import lessons as known
+from minigrad.course.answers import given
 from minigrad.course.exercise import EDITION
 from minigrad.course.grading import identity, reader, report, sandbox, tables
 from minigrad.course.grading import journal as journals
@@ -54,11 +55,12 @@ _graders: list[Grader] = []
 
 
 def grade_one(job: dict[str, Any]) -> dict[str, Any]:
-    """Grade one notebook in this process. `job`: submission, lesson, seed, isolation, trust, seconds, megabytes.
+    """Grade one notebook in this process. `job`: submission, lesson, answers, seed, isolation, trust, seconds, megabytes.
 
     Pure: the same job gives the same result (but for `seconds`). A sandbox that cannot start is `not graded`.
     """
     lesson = known.lesson(job["lesson"])
+    lesson = given(job["answers"]).of(lesson) if job["answers"] else lesson
     try:
         return _grader(job).grade(job["submission"], lesson, job["seed"], job["allowance"])
     except Unavailable as error:
@@ -143,6 +145,7 @@ def grade(
     key: bytes | None = None,
     fresh: bool = False,
     regrade: Collection[str] = (),
+    answers: bytes = b"",
     progress: Progress | None = None,
 ) -> Count:
     """Grade all notebooks under `paths/<student>/` and write the report folder `out`.
@@ -156,6 +159,7 @@ def grade(
         plan: the teacher's class file, as `plan.read` gives it.
         key: the course key; drawn and kept in `out/run.json` if left out.
         fresh: forget earlier results.
+        answers: a teacher's own answers, as `minigrad.course.answers.checked` gives them.
         regrade: students, and exercises such as "5.2", to grade once more; what changed is in the count.
         progress: called after every result.
 
@@ -174,7 +178,7 @@ def grade(
         course_key = journals.course_key(target, key)
         # Processes of our own all keep to the level that was found now; those of a cluster find their own.
         settings = {"isolation": isolation if executor else level, "trust": trust_students, "seconds": seconds,
-                    "megabytes": megabytes, "together": student_seconds}  # fmt: skip
+                    "megabytes": megabytes, "together": student_seconds, "answers": answers}  # fmt: skip
         found = HandIns(folders, without=target, roster=plan.roster)
         count.doubts = found.doubts()
         count.total = len(found)
@@ -386,7 +390,8 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
         return reader.Unread(f"{submission.problem} (not graded, which is no zero)")
     if number is None:
         return submission.problem or "belongs to no lesson of this course"
-    notebook, pack = hashlib.sha256(data).hexdigest()[:16], journals.pack_hash(number)
+    settings = settings | {"answers": settings["answers"] if number in touched(settings["answers"]) else b""}
+    notebook, pack = hashlib.sha256(data).hexdigest()[:16], journals.pack_hash(number, settings["answers"])
     course = journals.name_of_key(course_key)
     limits = f"{settings['seconds']}/{settings['megabytes']}/{settings['together']:g}"
     student, path = found.row, readable(found.path)
@@ -395,6 +400,11 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
     key = journals.key_of(student, found.path, notebook, pack + limits, course)
     return {"key": key, "student": student, "path": path, "lesson": number, "notebook": notebook, "pack": pack,
             "course": course, "submission": submission, "seed": seed, "time": found.time, **settings}  # fmt: skip
+
+
+def touched(answers: bytes) -> set[int]:
+    """The lessons to which a teacher's own answers belong."""
+    return {exercise.lesson for exercise in given(answers).exercises.values()} if answers else set()
 
 
 # ------------------------------------------------------------------ where the work is done

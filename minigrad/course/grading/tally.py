@@ -89,6 +89,7 @@ class Class:
             "students (name TEXT PRIMARY KEY, about TEXT, shown TEXT) WITHOUT ROWID",
             "pages (name TEXT PRIMARY KEY, student TEXT) WITHOUT ROWID",
             "shown (name TEXT PRIMARY KEY) WITHOUT ROWID",
+            "unnamed (exercise TEXT, mark TEXT, lesson, student TEXT, row TEXT)",
         )
 
     def add(self, result: dict[str, Any], nanoseconds: int = 0, copies: int = 1) -> dict[str, Any]:
@@ -100,6 +101,8 @@ class Class:
         page = result["page"] = feedback_name(result, self.has_page)
         student = self.expect(result["student"])
         self.index.execute("INSERT INTO pages VALUES (?, ?)", (page.lower(), student))
+        rows = [(v["exercise"], v["mark"], result["lesson"], student, v["row"]) for v in result["verdicts"] if v.get("mark")]
+        self.index.executemany("INSERT INTO unnamed VALUES (?, ?, ?, ?, ?)", rows)
         self.index.execute(
             f"INSERT INTO results VALUES ({', '.join('?' * 18)})",
             (student, result["lesson"], reader.canvas_id(result["path"]), result["points"], result["out_of"],
@@ -230,6 +233,15 @@ class Class:
                         names = found.who.setdefault((exercise, belief, mistake), [])
                         names += [row.called] if len(names) < 12 else []
         return found
+
+    def unnamed(self) -> Iterator[tuple[str, int, str, str]]:
+        """Wrong answers without a name that compute the same: the exercise, how many, who, and the shortest as a row."""
+        for exercise, lesson, count, who, _, row in self.index.execute(
+            "SELECT exercise, lesson, count(*), group_concat(shown, ', '), min(length(row)), row FROM unnamed"
+            " JOIN students ON name = student GROUP BY exercise, mark ORDER BY count(*) DESC, exercise, mark"
+        ):
+            if self.counting is None or lesson in self.counting:
+                yield exercise, count, who, row
 
     def choose(self, asked: frozenset[int]) -> Iterator[str]:
         """Settle which lessons count: those asked for, else what at least half of those with a notebook handed in."""
