@@ -62,86 +62,6 @@ def maximum_rule(a: Any, b: Any, g: Any) -> Any:
     return first, g - first
 
 
-def likely_10_1(probe: Probe) -> dict[str, Any]:
-    """Gradients with a likely mistake, by what to say about it."""
-    given = [np.asarray(each, dtype=float) for each in probe.args or list(probe.data.values())]
-    if len(given) == 2:
-        x, g = given
-        found = {
-            "sign(x) is -1 where x is negative. There, the derivative of relu is 0.": g * np.sign(x),
-            "Where x is not positive, relu_vjp gives x. It should give 0 there.": np.where(x > 0, g, x),
-            "Where x is not positive, relu_vjp gives -g. It should give 0 there.": np.where(x > 0, g, -g),
-            "relu_vjp multiplies g by the value of relu. The derivative of relu is 0 or 1.": g * np.maximum(x, 0),
-            "relu_vjp multiplies g by x. The derivative of relu is 0 or 1.": g * x,
-            "np.clip and np.minimum change the numbers of g. An entry of g passes as it is, or is replaced by 0.":
-                np.clip(g, 0, x),
-            "The mask is the wrong way round: g passes where x is negative.": g * (x < 0),
-        }  # fmt: skip
-        masks = {"": x > 0, "is open at 0": x >= 0, "is the wrong way round": x < 0, "is left out": np.ones_like(x)}
-        passes = {"": g, "only the positive entries of g": np.maximum(g, 0), "abs(g)": np.abs(g), "-g": -g, "1": 1 + 0 * g,
-                  "x": x, "g * x": g * x, "g squared": g * g, "half of g": g / 2, "twice g": 2 * g}  # fmt: skip
-        for (at, mask), (what, value) in itertools.product(masks.items(), passes.items()):
-            wrong = [f"The mask {at}." if at else "", f"relu_vjp passes on {what}, where g belongs." if what else ""]
-            if any(wrong):
-                found.setdefault(" ".join(filter(None, wrong)), value * mask)
-        return found
-    a, b, g = given
-    halves = (g / 2, g / 2) if (a == b).any() else branches("maximum_vjp", a, b, g)
-    for_all = "As soon as one entry of a and b is equal, every entry gets half of g. Decide for each entry separately."
-    return {for_all: halves, ONE_ARRAY: lambda got: isinstance(got, np.ndarray) and got.shape == g.shape} | {
-        words: (PIECES[one](a, b, g), PIECES[other](b, a, g))
-        for one, other in sorted(
-            itertools.product(PIECES, PIECES), key=lambda pair: (pair[0] != pair[1], pair.count("") == 0)
-        )
-        if (words := in_words(one, other))
-    }
-
-
-ONE_ARRAY = "maximum_vjp returns one array. Return two gradients: that of a, and that of b."
-PIECES: dict[str, Callable[..., Any]] = {  # for the gradient of x, where y is the other one of a and b
-    "": lambda x, y, g: g * ((x > y) + 0.5 * (x == y)), "half of g in every entry": lambda x, y, g: g / 2,
-    "all of g where both are equal: half of it belongs there": lambda x, y, g: g * (x >= y),
-    "nothing where both are equal: half of g belongs there": lambda x, y, g: g * (x > y),
-    "half of g where it is the smaller one: nothing belongs there": lambda x, y, g: np.where(x > y, g, g / 2),
-    "half of g where it is the smaller one, and all of it at a tie": lambda x, y, g: np.where(x < y, g / 2, g),
-    "half of g where it is the larger one as well: only a tie is divided": lambda x, y, g: g * 0.5 * (x >= y),
-    "half of g at a tie, and nothing elsewhere": lambda x, y, g: g * 0.5 * (x == y),
-    "what belongs to the minimum": lambda x, y, g: g * ((x < y) + 0.5 * (x == y)),
-    "what belongs to the minimum, and nothing where both are equal": lambda x, y, g: g * (x < y),
-    "what belongs to the minimum, and all of g where both are equal": lambda x, y, g: g * (x <= y),
-    "g where it is larger than g: a and b are compared with each other": lambda x, y, g: g * (x > g),
-    "g in every entry": lambda x, y, g: g, "zero in every entry": lambda x, y, g: 0 * g,
-    "-g where it is the smaller one: nothing belongs there": lambda x, y, g: g * np.sign(x - y),
-    "the right gradient with the wrong sign": lambda x, y, g: -g * ((x > y) + 0.5 * (x == y)),
-    "its own value as a factor. The derivative is 1 where it is larger, and 0 elsewhere":
-        lambda x, y, g: x * g * ((x > y) + 0.5 * (x == y)),
-    "its own value as a factor where it is the larger one, and half of g elsewhere. The derivatives are 1, 1/2 and 0":
-        lambda x, y, g: np.where(x > y, x * g, g / 2),
-    "its own value as a factor where it is the larger one, and nothing at a tie. The derivatives are 1, 1/2 and 0":
-        lambda x, y, g: x * g * (x > y),
-    "the larger value as a factor in every entry. The derivatives are 1, 1/2 and 0": lambda x, y, g: g * np.maximum(x, y),
-    "its own value as a factor in every entry. The derivatives are 1, 1/2 and 0": lambda x, y, g: g * x,
-    "the derivatives without g": lambda x, y, g: (x > y) + 0.5 * (x == y),
-    "1 or 0, without g and without the half at a tie": lambda x, y, g: 1.0 * (x > y),
-    "its own value, not g, where it is the larger one": lambda x, y, g: x * ((x > y) + 0.5 * (x == y)),
-    "its own value at a tie, where half of g belongs": lambda x, y, g: np.where(x == y, x, g * (x > y)),
-    "half of its own value at a tie, where half of g belongs": lambda x, y, g: np.where(x == y, x / 2, g * (x > y)),
-    "0.5, without g, at a tie": lambda x, y, g: np.where(x == y, 0.5, g * (x > y)),
-    "1, without g, at a tie": lambda x, y, g: np.where(x == y, 1, g * (x > y)),
-    "twice as much at a tie as g": lambda x, y, g: np.where(x == y, 2 * g, g * (x > y)),
-    "a quarter of g at a tie": lambda x, y, g: np.where(x == y, g / 4, g * (x > y)),
-}  # fmt: skip
-
-
-def in_words(one: str, other: str) -> str:
-    """What is said of maximum_vjp with these two gradients."""
-    if one == other:
-        return f"Each of a and b gets {one}." if one else ""
-    parts = [f"{name} gets {what}." for name, what in (("a", one), ("b", other)) if what]
-    right = {"a": "The gradient of b is right.", "b": "The gradient of a is right."}
-    return " ".join(["In maximum_vjp", *parts, right[parts[0][0]] if len(parts) == 1 else ""]).strip()
-
-
 # --- 10.2 from the output ------------------------------------------------------------------------------
 
 
@@ -165,28 +85,6 @@ def probes_10_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.full((2, 1, 2), -0.25), numbers(rng, 2, 1, 2)).of("tanh_vjp")
     yield unaided("sigmoid_vjp", g[:1] / 4, s=np.array([0.5]), g=g[:1])
     yield unaided("tanh_vjp", 0.75 * g[:1], t=np.array([0.5]), g=g[:1])
-
-
-def likely_10_2(probe: Probe) -> dict[str, Any]:
-    """Gradients with a likely mistake, by what to say about it."""
-    y, g = (np.asarray(each, dtype=float) for each in probe.args or list(probe.data.values()))
-    again = " is the derivative of the derivative. What the task asks for comes before it."
-    if probe.name == "sigmoid_vjp" or "sigmoid_vjp" in probe.code:
-        return {
-            "1 - 2s" + again: g * (1 - 2 * y), "(1 - s)**2 lacks one factor s, and has one 1 - s too many.": g * (1 - y) ** 2,
-            "Not every entry is at the steepest place: 1/4 is right only where s is 1/2.": g / 4,
-            "The upstream gradient is a factor, and not a divisor.": y * (1 - y) / g,
-            "1 - s**2 is the rule of tanh.": g * (1 - y**2), "The factor 1 - s is missing, and g is used twice.": g * g * y,
-        }  # fmt: skip
-    return {
-        "-2t" + again: -2 * g * y, "1 / (1 + t**2) is the derivative of arctan.": g / (1 + y**2),
-        "1 - t is not small where t is near -1, and tanh is flat there.": g * (1 - y),
-        "(1 - t)**2 is not small where t is near -1, and tanh is flat there. Where does the square belong?": g * (1 - y) ** 2,
-        "1 - 2t: the square of t is no product with 2.": g * (1 - 2 * y), "The derivative is 1 only where t is 0.": g,
-        "The upstream gradient is a factor, and not a divisor.": (1 - y**2) / g,
-        "This is a quarter of the right gradient: the rule of a sigmoid at another point, without its inner derivative.":
-            g * (1 - y**2) / 4,
-    }  # fmt: skip
 
 
 def through(f: Callable[..., Any], x: Any, g: Any) -> Any:
@@ -431,13 +329,12 @@ LESSON = lesson(
     __file__,
     globals(),
     {
-        "10.1": {"oracle": branches, "probes": probes_10_1, "prelude": ENGINE_OFF, "likely": likely_10_1},
+        "10.1": {"oracle": branches, "probes": probes_10_1, "prelude": ENGINE_OFF},
         "10.2": {
             "oracle": by_cosh,
             "probes": probes_10_2,
             "prelude": ENGINE_OFF,
             "steps": steps_10_2,
-            "likely": likely_10_2,
         },
         "10.3": {
             "oracle": one_at_a_time,
