@@ -2,7 +2,8 @@
 
 moves.py          what a recording holds: places, steps, contributions
 recording.py      a `Recording`, as text and as JSON; words.py: its sentences
-recorder.py       `record`: sends the walk along and writes down what it does
+recorder.py       `record`: sends the walk along; steps.py writes down what it does
+pytorch.py        the same for a pass of PyTorch (pytorch_pass.py, pytorch_rows.py)
 places.py         the graph's tensors, with names (names.py) and values (nodes.py)
 contributions.py  one contribution, explained
 formula.py        the text of a rule, from the table's own source

@@ -10,9 +10,9 @@ import numpy as np
 from minigrad.operation import parameters
 from minigrad.record.formula import Named, latex, parsed, plain, settled
 from minigrad.record.moves import Contribution, Saved, Step
-from minigrad.record.names import literal, term
-from minigrad.record.nodes import arguments_of, array_of, known_of, operation_of
-from minigrad.record.numbers import Array, short
+from minigrad.record.names import literal, symbol, term
+from minigrad.record.nodes import Unlisted, arguments_of, array_of, known_of, operation_of
+from minigrad.record.numbers import Array, Extent, short
 from minigrad.record.places import Graph
 from minigrad.tensor import Node
 
@@ -30,6 +30,9 @@ def explain_contribution(sent: Contribution, step: Step, node: Node, graph: Grap
     # one output of several
     elif parent is not None and parent.shape is None:
         sent.how, sent.rule, sent.note = "slot", "g", f"output {node.output_nr + 1}"
+    elif isinstance(node, Unlisted):
+        sent.how, sent.rule = "function", f"backward of {symbol(node.name())}"
+        sent.note = "A rule that this course does not have"
     # several inputs side by side, or written into one another
     else:
         sent.rule, sent.note = "its part of g", "each input gets back the part that came from it"
@@ -51,6 +54,9 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
     sent.names = {word: term(label) for word, label in labels.items() if label not in ("", "g")}
     sent.names |= {k.name: k.label for k in sent.saved if k.value is None and 0 < len(k.label) <= 20}
     sent.how, sent.terms = arithmetic(sent.rule, sent.raw, g)
+    if any(isinstance(each, Extent) for each in (g, sent.raw, *given.values())):
+        sent.latex = latex(sent.named)
+        return
 
     def applied(g: Array) -> Array:
         return array_of(rule(g[()], *given.values()))
@@ -72,7 +78,7 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
 def saved_as(name: str, value: Any, label: str) -> Saved:
     """One of the rule's arguments, by the name that the student knows."""
     if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
-        return Saved(name, label, np.array(value))
+        return Saved(name, label, value if isinstance(value, Extent) else np.array(value))
     if name == "key":
         return Saved(name, f"[{spelled(value)}]", None)
     return Saved(name, str(value) if plain(value) else "", None)

@@ -170,8 +170,8 @@ def is_operation(node: Node) -> bool:
 
 
 # ------------------------------------------------------ the caller's variables
-def variables(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
-    """The caller's tensors, then those in its lists, dicts and modules."""
+def variables(namespace: Mapping[str, Any], kind: type[Any] = Tensor) -> Iterator[tuple[str, Any]]:
+    """The caller's tensors (of this kind), then those in its lists, dicts and modules."""
     plain = {k: v for k, v in namespace.items() if k[:1] != "_" and k not in ("In", "Out")}
     inside: list[tuple[str, Any]] = []
     for name, value in plain.items():
@@ -181,7 +181,7 @@ def variables(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
             inside += [(f"{name}[{k!r}]", v) for k, v in value.items()]
         elif hasattr(value, "named_parameters") and not isinstance(value, type):
             inside += [(f"{name}.{k}", v) for k, v in value.named_parameters()]
-    yield from ((n, v) for n, v in [*plain.items(), *inside] if isinstance(v, Tensor))
+    yield from ((n, v) for n, v in [*plain.items(), *inside] if isinstance(v, kind))
 
 
 def cut(expression: str, longest: int = LONGEST) -> str:

@@ -13,14 +13,22 @@ import numpy as np
 
 from minigrad.operation import Operation
 from minigrad.record.names import Names, is_operation, literal, source_of
-from minigrad.record.numbers import Array
+from minigrad.record.numbers import Array, Extent
 from minigrad.tensor import Node, Tensor
+
+
+class Unlisted(Node):
+    """A node of PyTorch whose rule the table does not have."""
+
+    __slots__ = ()
 
 
 def array_of(value: Any) -> Array:
     """A copy; of the gradients of several outputs, the first that is there."""
     if isinstance(value, tuple):
         value = next(v for v in value if v is not None)
+    if isinstance(value, Extent):
+        return value
     return np.array(getattr(value, "_data", value))
 
 
@@ -75,6 +83,8 @@ def known_values(
     values |= {node: given[node] for node in nodes if node in given}
     for node in nodes:
         arguments = None if node in values else inputs_of(node, values)
+        if arguments is not None and any(isinstance(each, Extent) for each in arguments):
+            continue
         # it was not saved: compute it again
         if arguments is not None:
             with np.errstate(all="ignore"):

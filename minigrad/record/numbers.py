@@ -7,8 +7,28 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 
+class Extent(np.ndarray[Any, Any]):
+    """Stands for an array that is too large to be copied: its shape and dtype, a corner, and how far its numbers go.
+
+    It holds no memory of that shape.  `facts`: norm, lo, hi, top (largest finite size), bad (how many are not finite).
+    """
+
+    corner: Array
+    facts: dict[str, Any]
+
+    @classmethod
+    def of(cls, shape: tuple[int, ...], corner: Array, facts: dict[str, Any]) -> "Extent":
+        """One with this shape; corner: the first rows and columns."""
+        made = np.broadcast_to(np.zeros((), corner.dtype), shape).view(cls)
+        made.corner, made.facts = corner, facts
+        return made
+
+
 def number(value: Any) -> str:
     """A number with four significant digits, whole numbers in full, the same text on every machine."""
+    if np.iscomplexobj(value):
+        imaginary = number(value.imag)
+        return f"{number(value.real)}{'' if imaginary[0] == '-' else '+'}{imaginary}j"
     x = float(value)
     if x != x:
         return "nan"
@@ -26,7 +46,7 @@ def number(value: Any) -> str:
 def rounded(value: Any) -> float | int | str:
     """The number that `number` prints, for JSON; non-finite ones as the strings nan, inf and -inf."""
     text = number(value)
-    if text in ("nan", "inf", "-inf"):
+    if text in ("nan", "inf", "-inf") or text.endswith("j"):
         return text
     x = float(text)
     return int(x) if x == int(x) and abs(x) < 1e6 else x
@@ -46,7 +66,9 @@ def short(array: Array) -> str:
 
 def norm(array: Array) -> float:
     """Square root of the sum of squares, without overflow on the way."""
-    x = np.abs(np.asarray(array, np.float64))
+    if isinstance(array, Extent):
+        return float(array.facts["norm"])
+    x = np.abs(array).astype(np.float64)
     top = float(x.max(initial=0.0))
     if not np.isfinite(top) or top == 0.0:
         return top

@@ -16,7 +16,7 @@ import numpy as np
 
 from minigrad.record import words
 from minigrad.record.moves import Contribution, Place, Step
-from minigrad.record.numbers import Array, norm, rounded, short
+from minigrad.record.numbers import Array, Extent, norm, rounded, short
 
 # a longer row or column is shown by its first 16 numbers
 SAMPLE = 16
@@ -33,6 +33,7 @@ class Recording:
     steps: list[Step]
     seed: Array
     seed_given: bool = False
+    remark: str = ""  # a sentence on the whole pass
 
     @property
     def grads(self) -> dict[str, Array]:
@@ -78,7 +79,8 @@ class Recording:
         lines = self.lines()
         size = f"{len(self.steps)} nodes, {len(lines)} moves"
         head = f"Backward pass of {self.places[self.root].name}: {size}"
-        return "\n".join([head, *(f"{i:>3}  {line}" for i, line in enumerate(lines))])
+        heads = [head, *filter(None, [self.remark])]
+        return "\n".join([*heads, *(f"{i:>3}  {line}" for i, line in enumerate(lines))])
 
     def __repr__(self) -> str:
         size = f"{len(self.steps)} nodes, {len(self.edges)} edges"
@@ -94,6 +96,7 @@ class Recording:
         pool = Pool(sample)
         nodes = [place_data(p, pool, brief) for p in self.places]
         start = words.start_sentence(nodes[self.root]["name"], self.seed, self.seed_given)
+        start += f" {self.remark}." if self.remark else ""
         seed = {"kind": "seed", "node": self.root, "up": pool.add(self.seed), "text": [start]}
         steps: list[dict[str, Any]] = [seed]
         for step in self.steps:
@@ -179,8 +182,8 @@ class Pool:
     def add(self, array: Array | None) -> int | None:
         if array is None:
             return None
-        array = np.asarray(array)
-        key = (array.shape, array.dtype.str, array.tobytes())
+        large = isinstance(array, Extent)
+        key = id(array) if large else (array.shape, array.dtype.str, array.tobytes())
         if key not in self.seen:
             self.seen[key] = len(self.values)
             self.values.append(plain(array, self.sample))
@@ -192,20 +195,27 @@ def plain(array: Array, sample: int) -> Any:
     if array.ndim == 0:
         return rounded(array)
     columns = array.shape[-1] if array.size else 0
-    table = array.reshape(-1 if columns else 0, columns)
+    if isinstance(array, Extent):
+        table, facts = array.corner, array.facts
+    else:
+        table, facts = array.reshape(-1 if columns else 0, columns), facts_of(array)
     shown = table[:sample, :sample]
-    wide = np.abs(np.asarray(array, np.float64))
-    finite = wide[np.isfinite(wide)]
     made = {
         "s": list(array.shape),
         "r": shown.shape[0],
         "c": shown.shape[1],
         "d": [rounded(x) for x in shown.flat],
-        "top": rounded(finite.max(initial=0.0)),
-        "norm": rounded(norm(array)),
     }
-    if shown.size < table.size:
-        made |= {"lo": rounded(array.min()), "hi": rounded(array.max())}
-    if finite.size < wide.size:
-        made["bad"] = int(wide.size - finite.size)
-    return made
+    wanted = ["top", "norm", *(["lo", "hi"] if shown.size < array.size else [])]
+    made |= {key: rounded(facts[key]) for key in wanted}
+    return made | ({"bad": facts["bad"]} if facts["bad"] else {})
+
+
+def facts_of(array: Array) -> dict[str, Any]:
+    """How far the numbers of an array go."""
+    size = np.abs(array).astype(np.float64)
+    finite = size[np.isfinite(size)]
+    ends = size if np.iscomplexobj(array) else array
+    low, high = (ends.min(), ends.max()) if array.size else (0, 0)
+    bad = int(size.size - finite.size)
+    return {"top": finite.max(initial=0.0), "norm": norm(array), "lo": low, "hi": high, "bad": bad}

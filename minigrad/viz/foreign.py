@@ -63,8 +63,8 @@ def is_foreign(thing: Any) -> bool:
     return (
         not isinstance(thing, Tensor)
         and hasattr(thing, "data")
-        and hasattr(thing, "grad")
         and found(thing, PARENTS) is not None
+        and hasattr(thing, "grad")
     )
 
 

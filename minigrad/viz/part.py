@@ -118,6 +118,7 @@ def numbered(recording: Recording, steps: list[Step], boxes: list[Place]) -> Rec
         [moved(step, new) for step in steps],
         recording.seed,
         recording.seed_given,
+        recording.remark,
     )
 
 

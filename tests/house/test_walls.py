@@ -28,7 +28,7 @@ def test_the_engine_and_its_library_are_small() -> None:
 
 def test_the_record_is_small() -> None:
     size = len(lines_of(files(within="record")))
-    assert size <= 1900  # it records what the stepper of the second edition shows
+    assert size <= 2400  # it records what the stepper shows, of PyTorch's passes too
 
 
 def test_the_files_that_are_read_fit_an_afternoon() -> None:

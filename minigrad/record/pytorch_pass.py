@@ -1,0 +1,286 @@
+"""A backward pass that PyTorch runs, watched by hooks: what each node received and what it sent on.
+
+The pass is `torch.autograd.grad` with retain_graph: it writes to no `.grad`,
+frees nothing, and takes nodes in PyTorch's own order.  Hooks of ours, random
+generators and what `retain_grad` stored are afterwards as before, also after an error.
+"""
+
+import gc
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from minigrad.record.numbers import Array, Extent
+
+OLDEST = (2, 13)
+LARGE = 4096  # numbers; of a larger tensor only a corner is copied
+CORNER = 8
+LEAF = "torch::autograd::AccumulateGrad"
+Output = tuple[Any, int]  # a node of PyTorch, and which of its outputs
+
+OLD = "the stepper takes tensors of PyTorch {}.{} or newer; this is PyTorch {}"
+TAKES = "the stepper takes dense tensors of PyTorch that hold numbers, not {}"
+FREED = (
+    "minigrad: the values that this backward pass needs were freed by backward(). Run the lines that compute "
+    "the tensor again and record before backward(), or call backward(retain_graph=True)."
+)
+WRITTEN = (
+    "minigrad: PyTorch saved this tensor for the backward pass, and a later line wrote into it. "
+    "Make a new tensor there instead, as in y = y + 1."
+)
+REENTRANT = "minigrad: only backward() goes through checkpoint(use_reentrant=True); use_reentrant=False can be shown."
+COMPILED = "minigrad: torch.compile has compiled the backward pass too: call the function that it was given, as it is."
+
+
+def is_pytorch(value: Any) -> bool:
+    """Whether this is a tensor of PyTorch; PyTorch is not imported to find out."""
+    torch = sys.modules.get("torch")
+    kind = getattr(torch, "Tensor", None)
+    return getattr(torch, "__name__", "") == "torch" and isinstance(kind, type) and isinstance(value, kind)
+
+
+def pytorch() -> Any:
+    """The user's PyTorch.  RuntimeError for one that is too old."""
+    torch = sys.modules["torch"]
+    version = str(torch.__version__)
+    if tuple(int(n) for n in version.split(".")[:2]) < OLDEST:
+        raise RuntimeError(OLD.format(*OLDEST, version))
+    return torch
+
+
+def edge_of(tensor: Any) -> Output:
+    """The node that a tensor came from, and which of its outputs it is."""
+    torch = sys.modules["torch"]
+    edge = torch.autograd.graph.get_gradient_edge(tensor)
+    return edge.node, edge.output_nr
+
+
+def is_leaf(node: Any) -> bool:
+    return bool(node.name() == LEAF)
+
+
+# ------------------------------------------------------ numbers
+class Arrays:
+    """Arrays of tensors: one for each memory, so that what is the same tensor stays the same array."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.known: dict[Any, tuple[Array, Any]] = {}
+
+    def __call__(self, tensor: Any) -> Array:
+        """The array of a tensor that lives until the recording is made."""
+        if tensor.layout is not self.torch.strided:
+            return self.copied(tensor)
+        key = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.device, tensor.is_conj())
+        if key not in self.known:
+            # the tensor stays here: its memory is not given to another one
+            array = self.copied(tensor)
+            self.known[key] = array if array.ndim else array[()], tensor
+        return self.known[key][0]
+
+    def copied(self, tensor: Any) -> Array:
+        """A copy on the CPU; of a large tensor only its extent."""
+        torch, t = self.torch, tensor.detach()
+        if t.layout is not torch.strided:
+            t = t.to_dense()
+        t = t.resolve_conj().resolve_neg()
+        if t.dtype in (torch.bfloat16, torch.float16):
+            t = t.float()
+        if t.numel() > LARGE:
+            return Extent.of(tuple(t.shape), corner(t).cpu().numpy().copy(), extent(torch, t))
+        return np.array(t.cpu().numpy())
+
+
+def corner(t: Any) -> Any:
+    """The first numbers of the first rows, as a matrix."""
+    columns = t.shape[-1]
+    need = CORNER
+    for dim in reversed(range(t.ndim - 1)):
+        t = t.narrow(dim, 0, min(need, t.shape[dim]))
+        need = -(-need // t.shape[dim])
+    return t.reshape(-1, columns)[:CORNER, :CORNER] if t.ndim > 1 else t[None, :CORNER]
+
+
+def extent(torch: Any, t: Any) -> dict[str, Any]:
+    """How far the numbers of a tensor go; the same facts as `facts_of` in recording.py."""
+    t = t.abs() if t.is_complex() else t
+    low, high = (float(x) for x in t.aminmax())
+    norm = float(torch.linalg.vector_norm(t if t.is_floating_point() else t.float()))
+    top, bad = max(abs(low), abs(high)), 0
+    if not np.isfinite([low, high]).all():
+        good = t[t.isfinite()].abs()
+        top, bad = float(good.max()) if good.numel() else 0.0, t.numel() - good.numel()
+    return {"top": top, "norm": norm, "lo": low, "hi": high, "bad": bad}
+
+
+# ------------------------------------------------------ the pass
+@dataclass(slots=True)
+class Sent:
+    """What a node sent to one of its inputs: as its rule gave it, in the input's shape, and the sum so far."""
+
+    raw: Array
+    value: Array
+    after: Array
+
+
+@dataclass(slots=True)
+class Move:
+    """A node that ran: the gradients of its outputs, and what it sent to each input."""
+
+    node: Any
+    received: list[Array | None]
+    sent: list[Sent | None] = field(default_factory=list)
+
+
+class Pass:
+    """One pass from `root`: `moves`, in the order in which the nodes ran."""
+
+    def __init__(self, torch: Any, root: Any, gradient: Any, arrays: Arrays) -> None:
+        self.torch, self.root, self.gradient, self.arrays = torch, root, gradient, arrays
+        self.start = edge_of(root)
+        self.nodes = reachable(self.start[0])
+        self.edges = {n: list(n.next_functions) for n in self.nodes}
+        self.expected = Counter((p, nr) for edges in self.edges.values() for p, nr in edges if p is not None)
+        self.arrived: Counter[Output] = Counter()
+        self.sums: dict[Output, Any] = {}
+        self.moves: list[Move] = []
+
+    def run(self) -> None:
+        """Let PyTorch walk.  Its errors get a note."""
+        leaves = [n for n in self.nodes if is_leaf(n)]
+        handles: list[Any] = []
+        with unchanged(self.torch, self.nodes):
+            try:
+                handles += [n.register_hook(self.seen_by(n)) for n in self.nodes if not is_leaf(n)]
+                given = self.torch.autograd.grad(
+                    self.root, [n.variable for n in leaves], self.gradient, retain_graph=True, allow_unused=True
+                )
+            except RuntimeError as error:
+                raise noted(error) from None
+            finally:
+                for handle in handles:
+                    handle.remove()
+        grads = dict(zip(leaves, given, strict=True))
+        if is_leaf(self.start[0]):
+            self.moves.append(Move(self.start[0], []))
+        for move in self.moves:
+            if is_leaf(move.node) and grads[move.node] is not None:
+                move.received = [self.arrays.copied(grads[move.node])]
+        self.fold_transposes()
+
+    def fold_transposes(self) -> None:
+        """`linear` reads as it was written: the transpose that it makes of its weight belongs to it."""
+        by_node = {move.node: move for move in self.moves}
+        for node, edges in self.edges.items():
+            turned = edges[2][0] if node.name() == "AddmmBackward0" else None
+            if turned is not None and turned.name() == "TBackward0" and self.expected[turned, 0] == 1:
+                edges[2] = self.edges[turned][0]
+                by_node[node].sent[2] = by_node[turned].sent[0]
+                self.moves.remove(by_node[turned])
+
+    def seen_by(self, node: Any) -> Any:
+        """The hook for a node: it changes nothing."""
+
+        def hook(sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
+            self.seen(node, sent, received)
+
+        return hook
+
+    def seen(self, node: Any, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
+        """A node has run."""
+        copied = self.arrays.copied
+        move = Move(node, [None if g is None else copied(g) for g in received])
+        self.moves.append(move)
+        complete: list[Any] = []
+        for (parent, nr), g in zip(self.edges[node], sent, strict=False):
+            if parent is None or g is None:
+                move.sent.append(None)
+            else:
+                move.sent.append(self.arriving((parent, nr), g))
+            self.arrived[parent, nr] += 1
+            if parent is not None and is_leaf(parent) and self.arrived[parent, nr] == self.expected[parent, nr]:
+                complete.append(parent)
+        # PyTorch takes a leaf as soon as its gradient is complete
+        self.moves += [Move(leaf, []) for leaf in complete]
+
+    def arriving(self, to: Output, g: Any) -> Sent:
+        """A contribution, brought to the shape of what it is for and added to what is there."""
+        meta = to[0]._input_metadata[to[1]]
+        value = g.to_dense() if g.layout is not self.torch.strided else g
+        raw = self.arrays.copied(value)
+        if value.shape != meta.shape or value.dtype != meta.dtype:
+            value = value.sum_to_size(meta.shape).to(meta.dtype)
+        own = raw if value is g or (value.shape == g.shape and value.dtype == g.dtype) else self.arrays.copied(value)
+        if self.expected[to] == 1:
+            return Sent(raw, own, own)
+        before = self.sums.pop(to, None)
+        total = value if before is None else before + value
+        if self.arrived[to] + 1 < self.expected[to]:
+            self.sums[to] = total
+        return Sent(raw, own, own if before is None else self.arrays.copied(total))
+
+
+def reachable(root: Any) -> list[Any]:
+    """The nodes that a pass from here goes through."""
+    seen, waiting, found = {root}, [root], []
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        for parent, _ in node.next_functions:
+            if parent is not None and parent not in seen:
+                seen.add(parent)
+                waiting.append(parent)
+    return found
+
+
+def noted(error: RuntimeError) -> RuntimeError:
+    """PyTorch's error with a sentence on what to do."""
+    notes: Mapping[str, str] = {
+        "second time": FREED, "inplace operation": WRITTEN, "donated buffers": COMPILED, "incompatible with .grad()": REENTRANT,
+    }  # fmt: skip
+    for words, note in notes.items():
+        if words in str(error):
+            error.add_note(note)
+    return error
+
+
+@contextmanager
+def unchanged(torch: Any, nodes: list[Any]) -> Iterator[None]:
+    """What a pass may change besides `.grad` of leaves is put back: random generators, retained gradients."""
+    graph = set(nodes)
+    retained = [(t, t.grad) for t in tensors(torch) if t.retains_grad and t.grad_fn in graph]
+    with random_state(torch):
+        try:
+            yield
+        finally:
+            for tensor, grad in retained:
+                tensor.grad = grad
+
+
+def tensors(torch: Any) -> Iterator[Any]:
+    """Every tensor that Python knows and that came from an operation."""
+    kinds, waiting = set(), [torch.Tensor]
+    while waiting:
+        kinds.add(kind := waiting.pop())
+        waiting += kind.__subclasses__()
+    for tensor in [thing for thing in gc.get_objects() if type(thing) in kinds]:
+        if tensor.requires_grad and not tensor.is_leaf:
+            yield tensor
+
+
+@contextmanager
+def random_state(torch: Any) -> Iterator[None]:
+    """The random generators are afterwards as before."""
+    state = torch.random.get_rng_state()
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+    try:
+        yield
+    finally:
+        torch.random.set_rng_state(state)
+        if cuda:
+            torch.cuda.set_rng_state_all(cuda)

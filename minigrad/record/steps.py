@@ -1,0 +1,115 @@
+"""Steps of the backward pass, written down while a walk goes through the graph."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from minigrad import tape
+from minigrad.record.contributions import explain_contribution
+from minigrad.record.moves import Contribution, Step, same
+from minigrad.record.nodes import array_of, operation_of, stretched
+from minigrad.record.numbers import Array
+from minigrad.record.places import Graph
+from minigrad.tape import Walk
+from minigrad.tensor import Node
+
+
+class Recorder:
+    """Writes steps down while a walk goes through the graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.steps: list[Step] = []
+        self.expected = [0] * len(graph.places)
+        self.arrived = self.expected.copy()
+        self.sums: dict[int, Array] = {}
+        for i, _, _ in graph.edges:
+            self.expected[i] += 1
+
+    def run(self, root: Node, seed: Any) -> None:
+        """Walk as a backward pass would now, and write it down."""
+        recorder = self
+
+        class Recorded(tape.chosen or Walk):  # type: ignore[misc]
+            def contributions(self, node: Node, g: Any) -> tuple[Any, ...]:
+                return recorder.step(self, node, g)
+
+            def accumulate(self, node: Node, g: Any) -> None:
+                recorder.store(node, g)
+
+            def hooked(self, node: Node, g: Any) -> Any:
+                """Hooks on the tensor run, because they may change its gradient; nothing is stored."""
+                changed = tape.on_tensor(node.hooks, g, False)  # type: ignore[arg-type]
+                return recorder.hooked(recorder.graph.place[node], changed, g)
+
+        Recorded([(root, seed)], retain_graph=True).run()
+
+    def step(self, walk: Walk, node: Node, g: Any) -> tuple[Any, ...]:
+        """A node's gradient is complete: what does it contribute?"""
+        if g is None:  # no gradient came
+            return (None,) * len(node.parents)
+        at, was = self.graph.place[node], g
+        if node.hooks is not None:
+            g = self.hooked(at, tape.before_node(node.hooks, g, False), g)
+        step = Step("node", at, array_of(was if g is None else g), early=self.early(at, g))
+        raws, values = self.sent(walk, node, g)
+        for slot, parent in enumerate(node.parents):
+            i = self.graph.cut.get((at, slot)) if parent is None else self.graph.place[parent]
+            if i is None:
+                continue
+            sent = Contribution(slot, i)
+            step.contributions.append(sent)
+            if parent is None:
+                sent.reason = self.graph.why_not(node, slot)
+            elif values[slot] is not None:
+                self.write(walk, sent, node, raws[slot], values[slot])
+                explain_contribution(sent, step, node, self.graph, g)
+            elif raws[slot] is not None or g is None:
+                sent.reason = "a hook took it away"
+            else:
+                rule = "its rule" if operation_of(node) else f"backward of {self.graph.places[at].symbol}"
+                sent.reason = f"{rule} declares no gradient for this input (None)"
+        self.steps.append(step)
+        return values
+
+    def sent(self, walk: Walk, node: Node, g: Any) -> tuple[Sequence[Any], tuple[Any, ...]]:
+        """What a node contributes, as its rules return it and as its inputs receive it."""
+        raws = (None,) * len(node.parents) if g is None else tape.contributions(node, g)
+        pairs = zip(raws, node.parents, strict=True)
+        values = tuple(None if r is None or p is None else walk.fit(r, p, node) for r, p in pairs)
+        return raws, values if node.hooks is None else tape.after_node(node.hooks, g, values, False)
+
+    def write(self, walk: Walk, sent: Contribution, node: Node, raw: Any, value: Any) -> None:
+        """The numbers of one contribution, and what has accumulated with it."""
+        i, parent = sent.parent, node.parents[sent.slot]
+        assert parent is not None
+        sent.raw, sent.value = array_of(raw), array_of(value)
+        sent.summed = stretched(sent.raw.shape, sent.value.shape)
+        sent.hooked = node.hooks is not None and not same(array_of(walk.fit(raw, parent, node)), sent.value)
+        # a node of several outputs has a gradient for each: nothing is added
+        sent.before = None if parent.shape is None else self.sums.get(i)
+        sent.after = sent.value if sent.before is None else walk.join(sent.before, sent.value)
+        self.sums[i] = sent.after
+        self.arrived[i] += 1
+        sent.arrived, sent.expected = self.arrived[i], self.expected[i]
+
+    def hooked(self, i: int, g: Any, was: Any) -> Any:
+        """The gradient of a place as a hook left it; noted if it changed."""
+        one = g is not None and not isinstance(g, tuple)
+        if one and not same(array_of(g), array_of(was)):
+            self.graph.places[i].hooked = array_of(g)
+        return g
+
+    def early(self, i: int, g: Any) -> bool:
+        """Whether not all has arrived yet: only in a broken walk."""
+        changed = g is None or self.graph.places[i].hooked is not None
+        partly = i in self.sums and not changed and not same(self.sums[i], array_of(g))
+        return partly or self.arrived[i] < self.expected[i]
+
+    def store(self, node: Node, g: Any) -> None:
+        """A leaf adds what arrived to what its .grad held."""
+        if g is None:
+            return
+        at, hooks = self.graph.place[node], node.hooks
+        g = array_of(g if hooks is None else self.hooked(at, tape.before_node(hooks, g, False), g))
+        old = self.graph.places[at].old_grad
+        self.steps.append(Step("leaf", at, g, before=old, after=g if old is None else old + g))
