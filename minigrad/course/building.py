@@ -16,7 +16,7 @@ from minigrad.course.notebooks import Notebook
 
 WORDS, CELLS = 150, 3  # a minute
 TIME = re.compile(r"^\*\*\d+ minutes\*\*(: \d+ here, \d+ for the exercises)?", re.MULTILINE)
-PLAN = re.compile(r"^(\| .+? \| )([\d, ]+)( \| )\d+( \|)", re.MULTILINE)
+PLAN = re.compile(r"^(\| [^|]+ \| )([\d, ]+)( \| )([\d., ]+ \| )?\d+( \|)", re.MULTILINE)  # lessons, exercises, minutes
 
 
 def build(only: str | None = None, run: bool = True) -> Iterator[tuple[Path, str]]:
@@ -58,11 +58,16 @@ def pages() -> dict[Path, str]:
     """Where each page that is generated, or holds generated minutes, lies, and its text."""
     folder = notebooks.course_root() / "notebooks"
     minutes = {each.number: times(each) for each in lessons.all_lessons()}
+    each_takes = {each.id: each.minutes for lesson in lessons.all_lessons() for each in lesson.exercises}
     made = {folder / name: text for name, text in reference.pages(minutes).items()}
 
     def summed(row: re.Match[str]) -> str:
-        total = sum(sum(minutes[int(number)]) for number in row[2].split(","))
-        return f"{row[1]}{row[2]}{row[3]}{total}{row[4]}"
+        """A row of a plan with its minutes: of whole lessons, or of the reading and the exercises that it names."""
+        numbers = [int(number) for number in row[2].split(",")]
+        total = sum(sum(minutes[number]) for number in numbers)
+        if row[4]:
+            total = sum(minutes[n][0] for n in numbers) + sum(each_takes[e] for e in re.findall(r"[\d.]+", row[4]))
+        return f"{row[1]}{row[2]}{row[3]}{row[4] or ''}{total}{row[5]}"
 
     teaching = folder / "TEACHING.md"
     return made | {teaching: PLAN.sub(summed, teaching.read_text(encoding="utf-8"))}

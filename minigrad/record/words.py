@@ -100,6 +100,8 @@ def result(target: Place, sent: Contribution) -> str:
     total = f"{target.name} has {short(sent.after)} {count}"
     if target.hooked is not None and sent.arrived == sent.expected:
         total += f"; a hook makes it {short(target.hooked)}"
+    if sent.verdict and sent.verdict != "agrees":
+        total += f". Yours differs here. {sent.verdict}"
     return f"{sent.named} = {hook}{short(sent.value)}; {total}"
 
 

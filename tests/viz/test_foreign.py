@@ -36,7 +36,7 @@ def test_the_first_wrong_edge_of_an_own_engine_is_named() -> None:
     assert wrong and "Use += where you have =" in wrong[0].verdict
     data, text = data_of(loss, None, given["names"], None)
     assert any(step.get("check", {}).get("verdict", "agrees") != "agrees" for step in data["steps"])
-    assert text.startswith("Backward pass of loss")
+    assert text.startswith("Backward pass of loss") and f"Yours differs here. {wrong[0].verdict}" in text
 
 
 @pytest.mark.parametrize("op", ["**2", "** 2", "**(2.0)"])
