@@ -64,10 +64,14 @@ def test_prose_is_neither_terse_nor_long(lesson: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "lesson"), ALL)
-def test_at_most_two_prose_cells_in_a_row(kind: str, lesson: str) -> None:
-    written = [cell for cell in notebooks.read(notebooks.path(kind, lesson))["cells"] if not cell["id"].endswith("-next")]
-    kinds = "".join("m" if cell["cell_type"] == "markdown" else "c" for cell in written)
-    assert "mmm" not in kinds
+def test_at_most_two_prose_cells_in_a_row_and_a_heading_begins_a_cell(kind: str, lesson: str) -> None:
+    kinds = ""
+    for cell in notebooks.read(notebooks.path(kind, lesson))["cells"]:
+        text = cell["source"] if cell["cell_type"] == "markdown" else ""
+        assert not re.search(r"\n## ", text), cell["id"]
+        if not cell["id"].endswith("-next"):
+            kinds += "h" if text.startswith("#") else "m" if text else "c"
+    assert not re.search("[hm]mm", kinds)
 
 
 @pytest.mark.parametrize(("kind", "lesson"), ALL)
