@@ -59,7 +59,8 @@ def pages() -> dict[Path, str]:
     folder = notebooks.course_root() / "notebooks"
     minutes = {each.number: times(each) for each in lessons.all_lessons()}
     each_takes = {each.id: each.minutes for lesson in lessons.all_lessons() for each in lesson.exercises}
-    made = {folder / name: text for name, text in reference.pages(minutes).items()}
+    parts = {each.number: parts_of(notebooks.read(notebooks.path("notebooks", each.slug))) for each in lessons.all_lessons()}
+    made = {folder / name: text for name, text in reference.pages(minutes, parts).items()}
 
     def summed(row: re.Match[str]) -> str:
         """A row of a plan with its minutes: of whole lessons, or of the reading and the exercises that it names."""
@@ -80,6 +81,17 @@ def times(lesson: Lesson) -> tuple[int, int]:
     """The minutes for a lesson's reading notebook, and those for its exercises."""
     reading = notebooks.read(notebooks.path("notebooks", lesson.slug))
     return minutes_to_read(reading), sum(each.minutes for each in lesson.exercises if each.points)
+
+
+def parts_of(nb: Notebook) -> list[tuple[str, int]]:
+    """The headings of a notebook, each with the minutes to read and run what is below it."""
+    found: list[tuple[str, Notebook]] = []
+    for cell in nb["cells"]:
+        if cell["cell_type"] == "markdown" and cell["source"].startswith("## "):
+            found.append((cell["source"].partition("\n")[0].removeprefix("## "), {"cells": []}))
+        if found:
+            found[-1][1]["cells"].append(cell)
+    return [(heading, minutes_to_read(part)) for heading, part in found]
 
 
 def minutes_to_read(nb: Notebook) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from minigrad import derivatives, kernels, tape
 from minigrad.course import lessons, misconceptions, next_step, sources
+from minigrad.course.exercise import Exercise
 from minigrad.operation import Operation
 from minigrad.record.formula import formulas_of, shown
 
@@ -31,15 +32,29 @@ used a notebook, begin with [00](00_start_here.ipynb). If you know backward pass
 <!-- Made by `minigrad build` from `minigrad/course/lessons/`; edit there. -->
 """
 
+IN_CLASS = """# In class: minutes, and answers of the predictions
+
+For teachers. The first table of a lesson says how long its parts take to read and run. The second has the answer of each
+prediction, and the wrong answers that we expect most. How a class splits differs: let all vote before you run the cell.
+The exercises with their solutions are in the folder `solutions/` of the repository; what students answer there, and what
+they are told, stands in the texts of `minigrad/course/lessons/`.
+
+<!-- Made by `minigrad build` from the lessons; edit there. -->
+"""
+
 SOURCES = """The course began with four documents about gradients in PyTorch. Each of their programs is run in a lesson, some of
 them with other names for functions and variables.
 """
 
 
-def pages(minutes: dict[int, tuple[int, int]]) -> dict[str, str]:
+Parts = dict[int, list[tuple[str, int]]]  # of each lesson: its parts, with their minutes
+
+
+def pages(minutes: dict[int, tuple[int, int]], parts: Parts) -> dict[str, str]:
     """File name below `notebooks/` -> text. `minutes` are those of each lesson and of its exercises."""
     return {
         "README.md": index(minutes),
+        "reference/in_class.md": in_class(parts),
         "reference/rules.md": rules(),
         "reference/misconceptions.md": misconceptions.page(),
     }
@@ -63,6 +78,28 @@ def index(minutes: dict[int, tuple[int, int]]) -> str:
         lines.append(f"| {title} | {minutes[each.number][1]} | {titles} |")
     lines += ["", "## Where each source example is taught", "", SOURCES, *sources.table()]
     return "\n".join(lines) + "\n"
+
+
+def in_class(parts: Parts) -> str:
+    """For teachers: the minutes of each part, and of each prediction the answer and what else a class says."""
+    lines = [IN_CLASS]
+    for each in lessons.all_lessons():
+        lines += [f"## {each.number:02d} {each.title}", ""]
+        lines += ["| part | minutes |", "|---|---|", *(f"| {name} | {minutes} |" for name, minutes in parts[each.number]), ""]
+        lines += ["| prediction | answer | expect also |", "|---|---|---|"]
+        for asked in each.exercises:
+            if asked.kind == "prediction":
+                answer, *others = (said(asked, a) for a in (asked.right, *(wrong.answer for wrong in asked.wrong[:2])))
+                lines.append(f"| {asked.id} {asked.title} | {answer} | {', or '.join(others)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def said(asked: Exercise, answer: Any) -> str:
+    """An answer as a class would say it."""
+    if asked.options:
+        return f"`{answer}`: {asked.options[answer]}"
+    return code(str(answer))
 
 
 def rules() -> str:

@@ -238,7 +238,7 @@ def test_the_guide_has_questions_for_every_lesson() -> None:
     for lesson in lessons.all_lessons():
         section = re.search(rf"^### {lesson.number:02d} (.*?)(?=^##)", TEACHING, re.MULTILINE | re.DOTALL)
         assert section and section[1].count("?**") >= 2, f"fewer than two questions about {lesson.slug}"
-        assert "On the projector:" in section[1]
+        assert all(f"{what}:" in section[1] for what in ("On the projector", "On the board", "For those who are done"))
 
 
 def test_the_guide_shows_every_misconception_in_class() -> None:

@@ -37,6 +37,7 @@ HERE = Path(__file__).parent
 GUIDES = {  # Markdown files: their pages, and the name of each in the menu
     "docs/install.md": ("install.html", "Installing"),
     "notebooks/TEACHING.md": ("teaching.html", "Teaching"),
+    "notebooks/reference/in_class.md": ("in_class.html", "In class"),
     "docs/grading.md": ("grading.html", "Grading a class"),
     "docs/engine.md": ("engine.html", "How the engine works"),
     "docs/authors.md": ("authors.html", "For authors"),
