@@ -163,11 +163,13 @@ def remark(sent: Contribution) -> str:
 def explain_function(sent: Contribution, node: Any, graph: Graph, arrived: tuple[Any, ...]) -> None:
     """A custom Function shows the student's own line."""
     function = type(node).function
-    line, parts = returned(function.backward)
+    line, parts, read = returned(function.backward)
     name, known = function.__name__, sent.slot < len(parts)
     sent.how, sent.rule = "function", parts[sent.slot] if known else f"backward of {name}"
-    sent.note = f"{name}.backward: {line}" if line else ""
-    own = [*parameters(function.backward)[1:], *(f"g{i + 1}" for i in range(len(arrived)))]
+    given = parameters(function.backward)[1:]
+    unused = " (the upstream gradient is not used)" if given and read.isdisjoint(given) else ""
+    sent.note = f"{name}.backward: {line}{unused}" if line else ""
+    own = [*given, *(f"g{i + 1}" for i in range(len(arrived)))]
     gradients = zip(own, enumerate(arrived, 1), strict=False)
     saved = [Saved(n, f"gradient of output {i}", g) for n, (i, g) in gradients if g is not None]
     for i, tensor in enumerate(node.saved_tensors):
@@ -179,13 +181,14 @@ def explain_function(sent: Contribution, node: Any, graph: Graph, arrived: tuple
     sent.saved = tuple(saved)
 
 
-def returned(function: Any) -> tuple[str, list[str]]:
-    """The last return of a function as its line and its parts."""
+def returned(function: Any) -> tuple[str, list[str], set[str]]:
+    """The last return of a function as its line and its parts, and all names that the function reads."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):
-        return "", []
+        return "", [], set()
     lines = [n for n in ast.walk(tree) if isinstance(n, ast.Return) and n.value]
     value: Any = lines[-1].value if lines else ast.Tuple([])
     parts = value.elts if isinstance(value, ast.Tuple) else [value]
-    return ast.unparse(lines[-1]) if lines else "", [ast.unparse(p) for p in parts]
+    read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return ast.unparse(lines[-1]) if lines else "", [ast.unparse(p) for p in parts], read

@@ -61,7 +61,7 @@ def short(array: Array) -> str:
     if array.size <= 6 and array.ndim == 2:
         return "[" + ", ".join(short(row) for row in array) + "]"
     sizes = "\u00d7".join(map(str, array.shape))
-    return f"{sizes} numbers, norm {number(norm(array))}"
+    return f"{sizes} numbers, size {number(norm(array))}"
 
 
 def norm(array: Array) -> float:

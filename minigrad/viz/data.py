@@ -14,6 +14,8 @@ from math import prod
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from ..nn import functional
 from ..record.formula import shown, without_g
 from ..record.moves import Contribution, Step
@@ -148,9 +150,11 @@ def finish(data: dict[str, Any], recording: Recording, forward: bool) -> None:
     else:
         data["look"] = f"{boxes} back, step by step, from {root} to the inputs."
     quiz.add(data, recording)
-    before = None
+    hooked = recording.places[recording.root].hooked is not None
+    before = None if hooked else recording.root  # the seed has said that it is current
     for move, step, sent in moves_of(data, recording):
-        name_beats(move, again=before == step.node)
+        short = sent is not None and sent.how == "copy" and np.ndim(sent.value) == 0
+        name_beats(move, before == step.node, short)
         before = step.node
         if sent is not None and sent.skipped:
             note_cut(data["nodes"][sent.parent], sent.reason)
@@ -186,9 +190,9 @@ def moves_of(data: dict[str, Any], recording: Recording) -> Iterator[tuple[dict[
             yield next(moves), step, sent
 
 
-def name_beats(move: dict[str, Any], again: bool) -> None:
+def name_beats(move: dict[str, Any], again: bool, short: bool) -> None:
     """Says which beat each sentence is. Left out: that a node is current, the second time; the rule of what is only
-    passed on, since the product says it.
+    passed on, since the product says it. `short`: one number, passed on unchanged, arrives with the same press of a key.
     """
     if move["kind"] != "send":
         move["beats"] = ["collect"] * len(move["text"])
@@ -198,6 +202,8 @@ def name_beats(move: dict[str, Any], again: bool) -> None:
     if move["how"] in ("copy", "slot", *PLAIN):
         idle.add("rule")
     said = [(name, text) for name, text in zip(names, move["text"], strict=True) if name not in idle]
+    if short and said[-2][0] == "product" and "check" not in move:
+        said[-2:] = [("collect", f"{said[-2][1]} {said[-1][1]}")]
     move["beats"], move["text"] = [name for name, _ in said], [text for _, text in said]
     if "quiz" in move:
         wanted = BEATS.index(move["quiz"]["beat"])

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
+from ..record.numbers import number
 from .folding import Group, folded, loops, modules
 
 Key = Hashable
@@ -108,8 +109,10 @@ def box_width(node: dict[str, Any], values: list[Any]) -> float:
     own = node["symbol"] * (node["symbol"] != node["name"].partition(" (")[0])
     tag = "data" if not node["rg"] else "leaf" if node["leaf"] else own
     longest = max(1.15 * len(label(node)) + min(9, len(tag)) + 1, 13)
-    lists = [len(listed(value)) for value in values if isinstance(value, dict)]
-    longest = max(longest, *(n for n in lists if n <= 18), 0)
+    arrays = [value for value in values if isinstance(value, dict)]
+    lists = [listed(value) for value in arrays]
+    longest = max(longest, *(len(text) for text in lists if len(text) <= 18), 0)
+    longest = max(longest, *(len(size_of(v)) + 3 for v, text in zip(arrays, lists, strict=True) if text[0] != "["), 0)
     return float(min(200, round(LETTER * longest + 20)))
 
 
@@ -126,14 +129,23 @@ def label_room(data: dict[str, Any]) -> float:
     for move in data["steps"]:
         if move["kind"] == "send":
             value = data["vals"][move["contrib"]]
-            sent = len(str(value["norm"])) + 2 if isinstance(value, dict) else len(str(value))
-            longest = max(longest, len(move["edge"]) - 1, sent)
+            sent = size_of(value) if isinstance(value, dict) else str(value)
+            longest = max(longest, len(move["edge"]) - 1, len(sent))
     return float(min(96, max(48, LETTER * longest + 22)))
 
 
 def sizes(shape: Sequence[int]) -> str:
     """3x4 for a matrix, (3,) for a vector: a bare 3 would read as a number."""
     return f"({shape[0]},)" if len(shape) == 1 else "\u00d7".join(map(str, shape))
+
+
+def size_of(value: dict[str, Any]) -> str:
+    """How large the numbers of an array are together, in few letters: its norm."""
+    norm = value["norm"]
+    if not isinstance(norm, str):
+        norm *= 1 + 1e-9  # a tie goes up, as in JavaScript
+        norm = number(round(norm) if norm >= 100 else float(f"{norm:.{2 if norm >= 0.01 else 1}g}"))
+    return f"size {norm}"
 
 
 def label(node: dict[str, Any], limit: int = 18) -> str:

@@ -54,12 +54,13 @@ if (frame) {
 """
 
 
-COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/[ \t]*|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+# What a page does not need: comments in lines of their own, comments that end a line, indentation.
+SPARE = re.compile(r"^[ \t]*(?:/\*\*.*?\*/[ \t]*|//[^\n]*)\n|  // [^\n]*|^\t+", re.MULTILINE | re.DOTALL)
 
 
 @cache
 def script() -> str:
-    """The stepper's JavaScript as one module: the files of js/ in order, without imports, exports and comments.
+    """The stepper's JavaScript as one module: the files of js/ in order, without imports, exports, comments and indentation.
 
     What js/rules.js would hold is made here from the derivative table.
     """
@@ -75,7 +76,7 @@ def playground() -> str:
 def joined(*names: str) -> str:
     parts = []
     for name in names:
-        text = COMMENT.sub("", (HERE / "js" / f"{name}.js").read_text(encoding="utf-8"))
+        text = SPARE.sub("", (HERE / "js" / f"{name}.js").read_text(encoding="utf-8"))
         text = re.sub(r"^import .*\n", "", text, flags=re.MULTILINE)
         parts.append(re.sub(r"^export ", "", text, flags=re.MULTILINE))
     return "\n".join(parts)

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from ..record.numbers import number
-from .layout import LOW, label, sizes
+from .layout import LOW, label, size_of, sizes
 
 STYLE = (
     "text{font:12px system-ui,'Segoe UI','DejaVu Sans',Arial,sans-serif;fill:#1a1a1a}"
@@ -122,7 +122,7 @@ def box(
 
 
 def row(label: str, style: str, value: Any, w: float, y: float, tall: bool) -> str:
-    """A value or a gradient in a box: a number, a short list, else a thumbnail with shape and norm."""
+    """A value or a gradient in a box: a number, a short list, else a thumbnail with shape and size."""
     if value is None:
         return ""
     one = single(value)
@@ -133,14 +133,15 @@ def row(label: str, style: str, value: Any, w: float, y: float, tall: bool) -> s
     if text.startswith("["):
         return written("label", 10, y + 10, label) + written(style, 10, y + 24, text)
     first = label if "grad" in style else sizes(value["s"])
-    size = f"|{as_text(value['norm'])}|"
-    return thumb(value, 10, y + 1) + written(style, 50, y + 11, first) + written(style, 50, y + 24, size)
+    word, norm = size_of(value).split()
+    sized = written(style.replace("num", "label"), 44, y + 24, word) + written(style, 72, y + 24, norm)
+    return thumb(value, 10, y + 1) + written(style, 44, y + 11, first) + sized
 
 
 def thumb(value: dict[str, Any], x: float, y: float) -> str:
     """A heat map in small: at most 8 columns and 6 rows; blue is negative, orange positive, by its own scale."""
     rows, columns, top = min(6, value["r"]), min(8, value["c"]), value["top"]
-    w = 34 / columns
+    w = 30 / columns
     h = min(25 / rows, 2 * w)
     y += (25 - rows * h) / 2
     cells = []
@@ -149,7 +150,7 @@ def thumb(value: dict[str, Any], x: float, y: float) -> str:
             fill = tint(value["d"][r * value["r"] // rows * value["c"] + c * value["c"] // columns], top)
             place = f'x="{x + c * w:.1f}" y="{y + r * h:.1f}" width="{w:.1f}" height="{h:.1f}"'
             cells.append(f'<rect {place} fill="{fill}"/>')
-    return "".join(cells) + f'<rect class="rim" x="{x:g}" y="{y:.1f}" width="34" height="{rows * h:.1f}"/>'
+    return "".join(cells) + f'<rect class="rim" x="{x:g}" y="{y:.1f}" width="30" height="{rows * h:.1f}"/>'
 
 
 def tint(value: Any, top: Any) -> str:

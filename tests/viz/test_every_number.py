@@ -217,12 +217,12 @@ LOOK = """() => { const m = document.querySelector(".mg"), r = m.querySelector("
 
 
 def as_shown(value: Any) -> Any:
-    """Of an array that has no room for its digits, the norm is shown."""
+    """Of an array that has no room for its digits, its size is shown."""
     return np.linalg.norm(value)
 
 
 def numbers(cell: str) -> Any:
-    found = re.search(r"\|(.*)\|", cell)
+    found = re.search(r"size (.*)", cell)
     read = [float(x) for x in re.findall(r"-?[\d.]+(?:e-?\d+)?|nan|-?inf", found[1] if found else cell)]
     return read[0] if found else np.array(read)
 

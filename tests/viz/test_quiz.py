@@ -38,7 +38,7 @@ def test_every_question_has_its_answer(name: str) -> None:
             ]
         else:
             right = data["vals"][step["contrib"]]
-            right += data["vals"][step["before"]] if quiz["beat"] == "collect" else 0
+            right += data["vals"][step["before"]] if step["before"] is not None else 0
             assert quiz["answer"] == pytest.approx(right, abs=quiz["tol"])
             assert all(abs(v - right) > quiz["tol"] for v, _ in quiz["wrong"])
         if quiz["type"] == "next":

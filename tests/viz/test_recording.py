@@ -221,6 +221,28 @@ def test_a_custom_function_shows_the_line_that_it_returned() -> None:
     assert sent.note == "Scale.backward: return (g * ctx.k, None)"
 
 
+class Deaf(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 3 * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return torch.tensor(3.0)
+
+
+class Listening(Deaf):
+    @staticmethod
+    def backward(ctx, *gradients):
+        return 3 * gradients[0]
+
+
+@pytest.mark.parametrize("function, said", [(Deaf, 1), (Listening, 0)])
+def test_it_is_said_when_a_rule_does_not_use_the_upstream_gradient(function, said) -> None:
+    recording = record(function.apply(torch.tensor(2.0, requires_grad=True)) * 5, names={})
+    assert str(recording.to_dict()).count("(the upstream gradient is not used): for") == said
+
+
 def test_the_walk_of_a_broken_engine_is_recorded_as_it_is() -> None:
     x = torch.tensor(2.0, requires_grad=True)
     with torch.broken("M23"):

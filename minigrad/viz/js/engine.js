@@ -29,7 +29,7 @@ function short({ s, d }) {
 	const list = (row) => `[${row.map(number).join(", ")}]`;
 	if (d.length <= 6 && s.length === 1) return list(d);
 	if (d.length <= 6 && s.length === 2) return `[${Array.from({ length: s[0] }, (_, i) => list(d.slice(i * s[1], (i + 1) * s[1]))).join(", ")}]`;
-	return `${s.join("×")} numbers, norm ${number(norm(d))}`;
+	return `${s.join("×")} numbers, size ${number(norm(d))}`;
 }
 /** An array as it stands in the data. */
 function plain({ s, d }) {
@@ -154,7 +154,7 @@ function contribution({ how, form }, rule, given, shape, round) {
 }
 
 /** The sentences of one contribution, those of record/words.py. */
-function sentences({ how, rule, saved, axes, arrived }, from, to, { g, raw, sum, local, sub, given, before, after }) {
+function sentences({ how, rule, saved, axes, arrived, beats }, from, to, { g, raw, sum, local, sub, given, before, after }) {
 	const known = saved.flatMap(([word, label, v]) => (v == null || !label ? [] : `${term(label)} = ${short(given[word])}`)), result = short(raw), factor = number(local?.d[0] ?? 1);
 	const product = {
 		copy: `The upstream gradient goes to ${to} unchanged: ${result}.`,
@@ -167,7 +167,8 @@ function sentences({ how, rule, saved, axes, arrived }, from, to, { g, raw, sum,
 		rule: `Its rule for ${to} is ${rule}${known.length ? ", with " + known.join(", ") : ""}.`,
 		product,
 		sum: `${to} has shape ${tuple(sum.s)}: it was stretched, so the ${stretched} summed: ${short(sum)}.`,
-		collect: before ? `${short(before)} + ${short(sum)} = ${short(after)} is now the gradient of ${to} ${count}.` : `The gradient of ${to} was empty; now it is ${short(after)} ${count}.`,
+		collect: (beats.includes("product") ? "" : product + " ") +
+			(before ? `${short(before)} + ${short(sum)} = ${short(after)} is now the gradient of ${to} ${count}.` : `The gradient of ${to} was empty; now it is ${short(after)} ${count}.`),
 	};
 }
 const tuple = (s) => (s.length === 1 ? `(${s},)` : `(${s.join(", ")})`);
@@ -187,7 +188,7 @@ function questionOf({ beats, rule }, { raw, local, sub }, to, g) {
 		[g.d[0], "That is g itself: the local derivative is missing."],
 	];
 	return {
-		type: "value", beat: beats.includes("rule") ? "rule" : "product", ask: `What is the contribution to ${to}?`, answer: rounded(x), tol,
+		type: "value", beat: beats.find((beat) => beat !== "focus"), ask: `What is the contribution to ${to}?`, answer: rounded(x), tol,
 		wrong: mistakes.filter(([y]) => Math.abs(y - x) > tol).map(([y, why]) => [rounded(y), why]),
 		hint: `The rule is ${rule}, and g is ${short(g)}.`, reveal: `It is ${sub && sub !== result ? sub + " = " : ""}${result}.`,
 	};

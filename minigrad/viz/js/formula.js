@@ -216,7 +216,7 @@ function graph(all, everyMake, everyExact, end, kept) {
 		for (const edge of own) {
 			const [parent, , slot] = edge, nothing = `${name(k)} sends nothing to ${name(parent)}: ${name(parent)} does not require a gradient.`;
 			if (!needs(parent)) steps.push({ node: k, kind: "skip", parent, slot, text: [nothing], beats: ["collect"] });
-			else steps.push(send(nodes, make[k], edge, edges.filter(([a]) => a === parent).length, edge === first));
+			else steps.push(send(nodes, make[k], edge, edges.filter(([a]) => a === parent).length, k !== root && edge === first));
 		}
 	}
 	const forward = nodes.filter((n) => n.parts).map((n) => ({ node: n.id, parts: n.parts }));
@@ -238,13 +238,13 @@ function send(nodes, [row, x, y], [parent, node, slot], uses, first) {
 	const slope = plain ? "1" : row === "power" ? power : row === "power_base" ? base : row === "div" && c !== null ? number(1 / c) : renamed(partial || "", known);
 	const form = plain ? "g" : row === "power" || row === "power_base" ? `g · ${slope}` : renamed(general, known);
 	const names = { out: term(n.name), x: nodes[x] && term(nodes[x].name), ...(nodes[y] && { y: term(nodes[y].name) }) }, label = { x: nodes[x]?.name, y: nodes[y]?.name, out: n.name };
-	const factor = row === "mean_all" ? number(1 / all) : "1", local = renamed(slope, names), multiplies = how === "elementwise" || how === "copy";
+	const factor = row === "mean_all" ? number(1 / all) : "1", local = renamed(slope, names), multiplies = how === "elementwise" || how === "copy", stretched = multiplies && n.shape.join() !== to.shape.join();
 	const short = local.length < 8 ? local.replaceAll(" · ", "·") : /\w/.test(n.symbol) ? `${n.symbol}′` : "slope";
 	return {
 		node, kind: "send", parent, slot, how, form, text: [], axes: [], arrived: [0, uses], latex: "",
 		rule: { spread: `g${factor === "1" ? "" : ` · ${factor}`} to each number`, move: "g, the same numbers" }[how] || renamed(form, names),
 		saved: ["x", "y", "out"].filter((word) => label[word] && form.split(/\W+/).includes(word)).map((word) => [word, label[word], 0]),
-		beats: [first && "focus", /other|matmul|elementwise/.test(how) && "rule", "product", multiplies && n.shape.join() !== to.shape.join() && "sum", "collect"].filter(Boolean),
+		beats: [first && "focus", /other|matmul|elementwise/.test(how) && "rule", (how !== "copy" || to.shape.length || stretched) && "product", stretched && "sum", "collect"].filter(Boolean),
 		edge: { matmul: slot ? `${names.x}ᵀ @` : `@ ${names.y}ᵀ`, spread: `× ${factor}`, move: "reshape", copy: "× 1" }[how] || `× ${short}`,
 		terms: how !== "matmul" ? [] : slot ? [["x", true], ["g", false]] : [["g", false], ["y", true]],
 		partial: multiplies ? `∂${term(n.name)}/∂${term(to.name)} = ${local}` : "",

@@ -1,6 +1,6 @@
 // The picture of the graph: boxes with values and gradients, edges with local derivatives and what travelled back.
 
-import { KEEP, bad, between, brief, cutText, fmt, h, reachable, s, single, sizes } from "./tools.js";
+import { KEEP, bad, between, brief, cutText, fmt, h, normOf, reachable, s, single, sizes } from "./tools.js";
 import { thumb } from "./numbers.js";
 
 const SMALLEST = 10 / 12;  // the smallest text of a drawing has 12 px: it is never shown below 10
@@ -178,7 +178,7 @@ export function makeGraph(S, options, on) {
 		const tag = group ? `${size} nodes` : part.many ? `× ${part.many}` : !n.rg ? n.cut || "data" : n.leaf ? "leaf" : n.symbol === n.name.split(" (")[0] ? "" : n.symbol;
 		part.tag.textContent = cutText(tag, 9);
 		part.name.textContent = cutText(named, Math.max(3, Math.floor((w - (n.rg ? 24 : 32) - Math.min(9, tag.length) * LETTER) / BOLD)));
-		const out = [], room = Math.floor((w - 52) / LETTER);
+		const out = [];
 		const put = (style, x, y, text, end) => out.push(`<text class="${style}" x="${x}" y="${y}"${end ? ' text-anchor="end"' : ""}>${text}</text>`);
 		const row = (label, v, y, empty, style) => {
 			const known = v != null, one = known ? single(v) : empty, list = known ? brief(v, Math.floor((w - 20) / LETTER)) : "", middle = tall ? y + 18 : y;
@@ -190,9 +190,11 @@ export function makeGraph(S, options, on) {
 				put("label", 10, y + 10, label);
 				put("num " + style, 10, y + 24, list);
 			} else {
-				out.push(thumb(v, 10, y + 1, 34, 25));
-				put(style || "num", 50, y + 11, style ? label : sizes(v.s));
-				put("num " + style, 50, y + 24, cutText(`|${fmt(v.norm)}|`, room));
+				out.push(thumb(v, 10, y + 1, 30, 25));
+				const [word, norm] = normOf(v).split(" ");
+				put(style || "num", 44, y + 11, style ? label : sizes(v.s));
+				put("label " + style, 44, y + 24, word);
+				put("num " + style, 72, y + 24, norm);
 			}
 		};
 		row("value", value, tall ? 24 : 37, value === undefined ? "?" : "not saved", "");

@@ -15,7 +15,7 @@ export function legend(S) {
 	}
 	if (nodes.some((n) => !n.rg && !n.cut)) row("plain", "data", "plain data: it needs no gradient");
 	if (nodes.some((n) => n.cut)) row("cut", "✂", "the graph was cut here: nothing is sent further");
-	if (data.vals.some((v) => !scalar(v) && count(v) > 1)) row("scale", "", "blue: negative, white: 0, orange: positive; |2.1| is the norm");
+	if (data.vals.some((v) => !scalar(v) && count(v) > 1)) row("scale", "", "blue: negative, white: 0, orange: positive; size: the root of the sum of all squares");
 	return h("ul.mg-legend", rows);
 }
 

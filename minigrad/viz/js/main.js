@@ -118,7 +118,7 @@ function draw({ model, el, signal, strip, tour }) {
 		graph.follow(st);
 		const text = panels.sentence(st);
 		if (!bar?.playing && said !== text && !(predict.asked && painted === p)) say(text);
-		if (onward && painted !== p && st.f.name === "product") graph.travel(st);
+		if (onward && painted !== p && S.sends(st.f)) graph.travel(st);
 		painted = p;
 		bar.knob.fold?.setAttribute("aria-pressed", graph.folded);
 	}

@@ -85,7 +85,7 @@ export function figure(v, caption, o = {}) {
 		body = heat(v, o);
 		notes.push(o.flip && v.s.length > 1 ? `${v.s.at(-1)}×${rowsIn(v)}` : shapeOf(v));
 		if (v.d.length < count(v)) notes.push(`first ${v.r}×${v.c} shown`);
-		if (count(v) > 64 && !o.hollow) notes.push(`norm ${fmt(v.norm)}`);
+		if (count(v) > 64 && !o.hollow) notes.push(`size ${fmt(v.norm)}`);
 	}
 	if (o.mark) body.classList.add(o.mark);
 	const below = [caption && h("b", caption), o.small && h("span", o.small), notes.length > 0 && h("span", notes.join(", "))];

@@ -198,7 +198,7 @@ export function makePanels(S, options, on) {
 		const arrived = who === S.root ? "" : got > expected ? `${got} of ${total} arrived, some twice` : `${got} of ${total} arrived`;
 		ledger.replaceChildren(h("h4", title, arrived && h("span", arrived)), h("table", h("tbody", rows)));
 	}
-	/** A value in a row: its digits, or a thumbnail and the norm. */
+	/** A value in a row: its digits, or a thumbnail and the size. */
 	function shown(v) {
 		if (v == null) return "";
 		if (single(v) !== undefined) return h("code", fmt(single(v)));
@@ -206,7 +206,7 @@ export function makePanels(S, options, on) {
 		if (list.startsWith("[")) return h("code", list);
 		const map = s("svg", { class: "mg-thumb", width: 38, height: 22, "aria-hidden": "true" });
 		map.innerHTML = thumb(v, 1, 1, 36, 20);
-		return h("span.mg-brief", map, h("code", `${shapeOf(v)} |${fmt(v.norm)}|`));
+		return h("span.mg-brief", map, h("code", `${shapeOf(v)}, size ${fmt(v.norm)}`));
 	}
 
 	function paintQueue(st) {

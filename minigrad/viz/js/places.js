@@ -30,8 +30,8 @@ export function layOut({ nodes, edges }) {
 		const swap = (p, q) => slots(p, q)[0] - slots(q, p)[0] || wish.get(p) - wish.get(q);  // operands of one node keep their order
 		column.sort(swap).forEach((v, i) => rank.set(v, i - (column.length - 1) / 2));
 	}
-	const letters = (n) => 1.15 * n.name.length + Math.min(9, (n.leaf ? "leaf" : n.symbol).length) + 1;
-	const width = nodes.map((n) => Math.min(200, Math.max(LEAST, Math.round(SIGN * letters(n) + 20))));
+	const letters = (n) => 1.15 * n.name.length + Math.min(9, (n.leaf ? "leaf" : n.symbol).length) + 1, size = (n) => (n.shape.length ? 13 : 0);
+	const width = nodes.map((n) => Math.min(200, Math.max(LEAST, Math.round(SIGN * Math.max(letters(n), size(n)) + 20))));
 	const both = [false, true].map((across) => drawn({ edges, layer, columns, width, high, bend }, across));
 	return both[0].w < both[1].w ? both : [both[1]];
 }

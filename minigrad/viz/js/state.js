@@ -1,7 +1,7 @@
 // What is true at each position of the walk. No element of the page is touched here: a position goes in, facts come out,
 // so that going back, jumping and stepping cannot differ.
 
-import { bad, fmt, single } from "./tools.js";
+import { bad, fmt, normOf, single } from "./tools.js";
 
 /** The beats of one contribution, in order; a move may leave some out. */
 const ORDER = ["focus", "rule", "product", "sum", "collect"];
@@ -40,6 +40,9 @@ export function makeState(data) {
 
 	/** Whether a frame shows a part of its move already: the rule, the product, the sum. */
 	const reached = (f, what) => ORDER.indexOf(f.name) >= ORDER.indexOf(what);
+
+	/** Whether a frame is the first that shows a contribution. */
+	const sends = (f) => steps[f.k]?.kind === "send" && steps[f.k].beats.findIndex((name) => reached({ name }, "product")) === f.beat;
 
 	function stateAt(p) {
 		const f = frames[p], step = f.k < 0 ? null : steps[f.k];
@@ -81,10 +84,10 @@ export function makeState(data) {
 	}
 
 	const localText = (j) => steps[moveOf[j]]?.edge || "";
-	/** What travelled back along an edge: a number, of tensors the norm. */
+	/** What travelled back along an edge: a number, of tensors their size. */
 	function sentText(j) {
 		const step = steps[moveOf[j]], v = step && val(step.contrib);
-		return v == null ? "" : single(v) !== undefined ? fmt(single(v)) : `|${fmt(v.norm)}|`;
+		return v == null ? "" : single(v) !== undefined ? fmt(single(v)) : normOf(v);
 	}
 
 	/** How large a contribution is, from 0 to 1 of the largest of the pass, and whether it is one negative number. */
@@ -97,11 +100,12 @@ export function makeState(data) {
 
 	return {
 		weightOf, data, nodes, edges, steps, root, frames, forward, startOf, incoming, moveOf, byNode, arrivals, expected, firstBad, frozen,
-		val, name, reached, stateAt, status, isMade, localText, sentText,
+		val, name, reached, sends, stateAt, status, isMade, localText, sentText,
 	};
 }
 
 /** Where whole nodes begin, for stepping by nodes; `together(a, b)` is true for two nodes that are one step. */
 export function nodeStarts(frames, together) {
-	return frames.flatMap((f, q) => (q && together(frames[q - 1].node, f.node) && frames[q - 1].phase === f.phase ? [] : [q]));
+	const phase = (f) => f.phase.replace("seed", "backward");
+	return frames.flatMap((f, q) => (q && together(frames[q - 1].node, f.node) && phase(frames[q - 1]) === phase(f) ? [] : [q]));
 }

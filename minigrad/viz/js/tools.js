@@ -58,6 +58,11 @@ export const count = (v) => (scalar(v) ? 1 : v.s.reduce((a, b) => a * b, 1));
 /** One number, whatever its shape: (1,) and (1, 1) show as a number too. */
 export const single = (v) => (scalar(v) ? v : v.d.length === 1 && count(v) === 1 ? v.d[0] : undefined);
 export const sizes = (s) => (s.length === 1 ? `(${s},)` : s.join("×"));
+/** How large the numbers of an array are together, in few letters: its norm. */
+export function normOf({ norm }) {
+	if (typeof norm === "string") return `size ${norm}`;
+	return `size ${fmt(norm >= 100 ? Math.round(norm) : +norm.toPrecision(norm >= 0.01 ? 2 : 1))}`;
+}
 export const shapeOf = (v) => (scalar(v) ? "one number" : sizes(v.s));
 export const rowsIn = (v) => v.s.slice(0, -1).reduce((a, b) => a * b, 1);
 export const bad = (v) => (scalar(v) ? typeof v === "string" : v.bad > 0);
