@@ -160,11 +160,22 @@ def make_parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--site", type=Path, metavar="DIR", help="write the course there as web pages instead")
     command.add_argument(
+        "--address", type=web_address, metavar="URL",
+        help="with --site: where the pages will be, for a link that shows a picture in messages",
+    )  # fmt: skip
+    command.add_argument(
         "--lite", type=Path, metavar="DIR",
         help="write a JupyterLite site with the course there instead; below the folder of --site, the pages link to it",
     )  # fmt: skip
     command.add_argument("--pyodide", type=Path, metavar="DIR", help="with --lite: Pyodide's files, to be served with it")
     return parser
+
+
+def web_address(text: str) -> str:
+    """The address of a site, for argparse."""
+    if not re.fullmatch(r"https?://[^\s\"<>#?]+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the address of a site, such as https://example.org/course/")
+    return text
 
 
 def port(text: str) -> int:
@@ -346,7 +357,7 @@ def build(options: argparse.Namespace) -> int:
 
 def build_site(options: argparse.Namespace) -> int:
     """Write the course as web pages, as a JupyterLite site, or both, and say where."""
-    address = ""
+    lite_path = ""
     if options.lite:
         from minigrad.course.site import lite
 
@@ -355,8 +366,9 @@ def build_site(options: argparse.Namespace) -> int:
         from minigrad.course import site
 
         if options.lite and options.lite.resolve().is_relative_to(options.site.resolve()):
-            address = options.lite.resolve().relative_to(options.site.resolve()).as_posix()
-        size = sum(file.stat().st_size for file, _ in bar(site.build(options.site, address, options.lesson or "")))
+            lite_path = options.lite.resolve().relative_to(options.site.resolve()).as_posix()
+        made = site.build(options.site, lite_path, options.lesson or "", options.address or "")
+        size = sum(file.stat().st_size for file, _ in bar(made))
         print(f"written    {options.site}: {size / 1e6:.1f} MB in all")
     return 0
 

@@ -43,6 +43,18 @@ def test_a_lesson_becomes_a_page_that_moves(lesson: Path) -> None:
     assert not re.findall(r'(?:src|href)="(?:https?:|/)', page)
 
 
+def test_a_page_names_its_address_and_a_picture_where_the_address_is_known(tmp_path: Path, lesson: Path) -> None:
+    for _ in site.build(tmp_path, only="02", address="https://example.org/course"):
+        pass
+    page = (tmp_path / "lessons" / "02_chain_rule.html").read_text(encoding="utf-8")
+    own = "https://example.org/course/lessons/02_chain_rule.html"
+    assert f'<link rel="canonical" href="{own}">' in page and f'<meta property="og:url" content="{own}">' in page
+    assert '<meta property="og:image" content="https://example.org/course/pictures/share.png">' in page
+    assert (tmp_path / "pictures" / "share.png").read_bytes()[:4] == b"\x89PNG"
+    without = (lesson / "lessons" / "02_chain_rule.html").read_text(encoding="utf-8")
+    assert "canonical" not in without and "og:image" not in without and "twitter:card" not in without
+
+
 def test_a_second_build_changes_nothing(lesson: Path) -> None:
     assert {what for _, what in site.build(lesson, only="02")} == {"unchanged"}
 
@@ -327,10 +339,10 @@ def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: P
     address = (playground / f"{name}.html").as_uri()
     page.goto(address)
     field, position, trouble = page.locator("#formula"), page.locator(".mg-pos"), page.locator(".trouble")
-    assert position.inner_text() == "start, step 0 of 18"
+    assert position.inner_text() == "start, step 0 of 15"
     for _ in range(5):
         page.locator("[data-id=next]").click()
-    assert "step 5 of 18" in position.inner_text()
+    assert "step 5 of 15" in position.inner_text()
     field.fill("x = 2\ny = x * z")
     trouble.locator("pre").wait_for()
     assert (
@@ -372,7 +384,7 @@ def test_the_picture_plays_once_by_itself(page: Any, playground: Path) -> None:
     page.goto(address)
     page.locator(".mg").scroll_into_view_if_needed()
     seen = {int(re.search(r"step (\d+)", position.inner_text())[1]) for _ in range(300) if page.wait_for_timeout(100) is None}
-    assert max(seen) == 18 and len(seen) < 12 and "step 0 of" in position.inner_text(), "by node, to the end and back"
+    assert max(seen) == 15 and len(seen) < 12 and "step 0 of" in position.inner_text(), "by node, to the end and back"
     page.goto("about:blank")
     page.goto(address)
     page.locator(".mg").scroll_into_view_if_needed()

@@ -24,7 +24,7 @@ from markupsafe import Markup
 
 from minigrad.course import building, lessons, notebooks
 from minigrad.course.exercise import Exercise, Lesson
-from minigrad.course.site import alive, api, questions, text
+from minigrad.course.site import alive, api, questions, share, text
 from minigrad.viz import pages as stepper
 from minigrad.viz.data import as_json
 from minigrad.viz.svg import describe, picture
@@ -55,6 +55,7 @@ REFERENCE = {
 LOOSE = GUIDES | REFERENCE
 SHARED = "render pageModel RULES compute constant number renamed size term cutText h".split()  # noqa: SIM905
 IMAGES = ("notebooks/images", "docs/images")
+SHARED_PICTURE = "pictures/share.png"
 API = ("api.html", "API")
 PLAYGROUND = ("playground.html", "Playground")
 PRESETS = [
@@ -98,6 +99,7 @@ class Maker:
     root: Path
     lite: str
     places: dict[str, str]
+    address: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
 
     def put_picture(self, content: bytes, suffix: str) -> str:
@@ -107,16 +109,17 @@ class Maker:
         return path
 
 
-def build(out: Path, lite: str = "", only: str = "") -> Iterator[tuple[Path, str]]:
+def build(out: Path, lite: str = "", only: str = "", address: str = "") -> Iterator[tuple[Path, str]]:
     """Write the site into the folder `out`; yields each file with what became of it: `written` or `unchanged`.
 
     lite: the path of a JupyterLite site below `out`, to which each notebook's page then links. only: the beginning of a
-    lesson's name, whose pages are then the only ones. Files of `out` that are not the site's are left alone. Raises
+    lesson's name, whose pages are then the only ones. address: where the site will be, for the links that need it whole:
+    each page's own, and that to the picture which messages show. Files of `out` that are not the site's are left alone. Raises
     ValueError for a link to a page that is not there, CellFailed for a cell that fails.
     """
     known = lessons.all_lessons()
     root = notebooks.course_root()
-    maker = Maker(root, lite, places(root, known))
+    maker = Maker(root, lite, places(root, known), address and address.rstrip("/") + "/")
     for file in drawings(root):
         maker.files[f"pictures/{file.name}"] = file.read_bytes()
     made: list[Page] = []
@@ -128,6 +131,8 @@ def build(out: Path, lite: str = "", only: str = "") -> Iterator[tuple[Path, str
         made += [playground_page(), front_page(known)]
         maker.files["404.html"] = piece("404.html").encode()
         maker.files["assets/search.js"] = search_index(made)
+    if address:
+        maker.files[SHARED_PICTURE] = share.drawn(example(), "Follow a gradient back to each input, step by step")
     maker.files["assets/stepper.js"] = stepper_script()
     maker.files["assets/playground.js"] = playground_script()
     for name in ("site.css", "site.js"):
@@ -411,7 +416,8 @@ def rendered(page: Page, known: list[Lesson], maker: Maker) -> bytes:
     values = {
         "page": page, "body": Markup(page.body), "to": to, "known": known, "menu": menu, "title_of": title_of,
         "sections": [(words, anchor) for level, words, anchor in page.headings if level == 2], "more": page.more,
-        "about": page.more.get("about", ABOUT), "lite": maker.lite, "SUFFIX": notebooks.SUFFIX,
+        "about": page.more.get("about", ABOUT), "lite": maker.lite, "SUFFIX": notebooks.SUFFIX, "address": maker.address,
+        "picture": SHARED_PICTURE, "picture_size": share.SIZE,
     }  # fmt: skip
     name = {"front": "front.html", "playground": "playground_page.html"}.get(page.kind, "page.html")
     return templates().get_template(name).render(values).encode() + b"\n"
