@@ -85,8 +85,7 @@ def resolve(dtype: Any, function: str = "to") -> DType:
         return dtype
     if isinstance(dtype, type) and dtype in _BY_PYTHON:
         return _BY_PYTHON[dtype]
-    kind = type(dtype).__name__
-    raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {kind}")
+    raise errors.must_be("torch.dtype", function, "'dtype'", dtype)
 
 
 def native(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -99,10 +99,6 @@ def at_least(least: float, number: Any, words: str) -> Any:
     return number
 
 
-def must_be_bool(function: str, argument: str, value: Any) -> str:
-    return f"{function}(): argument '{argument}' (position 1) must be bool, not {type_name(value)}"
-
-
 def not_implemented(kernel: str, type_name: str) -> NotImplementedError:
     """A function that does not take this number type."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{type_name}'")
@@ -118,11 +114,6 @@ def numbers_only(kernel: str, dtype: Any) -> None:
     """NotImplementedError where a function of numbers is given booleans."""
     if not dtype.category:
         raise not_implemented(kernel, dtype.tensor_name)
-
-
-def cannot_save(i: int, value: Any) -> TypeError:
-    kind = type_name(value)
-    return TypeError(f"save_for_backward can only save variables, but argument {i} is of type {kind}")
 
 
 def wrong_start(i: int, given: Shape, output: Shape) -> RuntimeError:

@@ -20,10 +20,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors
-from minigrad.errors import freed, quoted
+from minigrad import errors
+from minigrad.errors import freed
 from minigrad.operation import record
-from minigrad.tape import bump_version, counter, fit, is_grad_enabled, no_grad
+from minigrad.tape import bump_version, counter, fit, is_grad_enabled, no_grad, overwritten
 from minigrad.tensor import Node, Tensor, wrap
 from minigrad.views import check_writable, rewrite_history
 
@@ -175,23 +175,13 @@ def restored(node: FunctionNode, tensor: Any, output: int | None, counter: list[
     if not isinstance(tensor, Tensor | np.ndarray | np.generic):
         tensor = wrap(tensor.value(), tensor.node)
     if counter[0] != version:
-        raise changed(node, tensor, output, counter, version)
+        array, origin = (tensor._data, tensor._node) if isinstance(tensor, Tensor) else (tensor, node)
+        raise overwritten(node, counter, version, array, origin)
     if output is None:
         return tensor  # type: ignore[no-any-return]
     made = wrap(tensor if isinstance(tensor, np.ndarray | np.generic) else tensor._data, node.output(output))
     made._counter = counter
     return made
-
-
-def changed(node: FunctionNode, tensor: Any, output: int | None, counter: list[Any], version: int) -> RuntimeError:
-    """PyTorch's error for a saved tensor that was changed in place, with our note."""
-    array = tensor._data if isinstance(tensor, Tensor) else tensor
-    writer = counter[1][0] and counter[1][0]() if len(counter) > 1 else None
-    maker = node if output is not None else writer or tensor._node
-    error = errors.modified(dtypes.of(array.dtype), array.shape, maker, counter[0], version)
-    line = quoted(node.code, node.at)
-    error.add_note(f"minigrad: saved by {type(node).function.__name__}{line}, changed in place since.")
-    return error
 
 
 class Function:
@@ -325,7 +315,8 @@ def saved_entry(node: Node, i: int, t: Any, outputs: Sequence[Any]) -> Any:
     if t is None:
         return None
     if not isinstance(t, Tensor):
-        raise errors.cannot_save(i, t)
+        words = f"save_for_backward can only save variables, but argument {i} is of type"
+        raise TypeError(f"{words} {errors.type_name(t)}")
     place = next((k for k, out in enumerate(outputs) if out is t and t._node is not None), None)
     value = t if place is None else t._data
     # set by saved_tensors_hooks

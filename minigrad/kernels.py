@@ -82,8 +82,9 @@ def count(shape: Shape, dims: Sequence[int] | None = None) -> int:
 
 def copied(x: Array, y: Array) -> Array:
     """y in the shape and type of x."""
-    if y.ndim > x.ndim:
-        raise RuntimeError(errors.OUTPUT_SHAPE.format(list(x.shape), list(y.shape)))
+    wide = np.broadcast_shapes(x.shape, y.shape)
+    if wide != x.shape:
+        raise RuntimeError(errors.OUTPUT_SHAPE.format(list(x.shape), list(wide)))
     return np.broadcast_to(np.asarray(y).astype(x.dtype), x.shape).copy()
 
 
@@ -559,6 +560,13 @@ def nll_loss(x: Array, classes: Array, weight: Any, total: Any) -> Array:
     if weight is not None:
         losses = losses * weight
     return -losses if total is None else 0.0 - np.add.reduce(losses, None) / total
+
+
+def pair(value: Any) -> tuple[int, int]:
+    """One number for both dimensions of an image, or one for each."""
+    found = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    errors.check(len(found) in (1, 2), f"expected one number, or two for height and width, but got {found}")
+    return found[0], found[-1]
 
 
 class Windows(NamedTuple):

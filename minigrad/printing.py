@@ -146,13 +146,8 @@ def shown(tensor: Any) -> str:
         suffixes.append(f"size={tuple(array.shape)}")
     if kind not in plain:
         suffixes.append(f"dtype=torch.{kind.name}")
-    name = _node_name(tensor)
-    if name:
-        suffixes.append(f"grad_fn=<{name}>")
+    if tensor.grad_fn is not None:
+        suffixes.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     return _with_suffixes(f"tensor({body}", suffixes, len("tensor("))
-
-
-def _node_name(tensor: Any) -> str:
-    return "" if tensor.grad_fn is None else type(tensor.grad_fn).__name__

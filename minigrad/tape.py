@@ -317,7 +317,7 @@ class set_grad_enabled(GradMode):
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
-            raise TypeError(errors.must_be_bool("set_grad_enabled", "enabled", mode))
+            raise errors.must_be("bool", "set_grad_enabled", "'enabled' (position 1)", mode)
         self.mode, self.before = mode, state.enabled
         switch(mode)
 
@@ -425,7 +425,7 @@ def check_saved(node: Node) -> None:
     pairs = node.versions or ()
     for counter, version in zip(pairs[::2], pairs[1::2]):
         if counter[0] != version:
-            raise overwritten(node, counter, version)
+            raise overwritten(node, counter, version, *saved_with(node, counter))
     # Did `leaf.data = other` give one of the inputs other numbers after this node was recorded?
     for name, parent in zip(INPUTS, node.parents):
         if isinstance(parent, AccumulateGrad) and parent.exchanged > node.seq and node.saved and node.operation:
@@ -440,10 +440,9 @@ def use_new_data(node: Node, name: str, parent: AccumulateGrad) -> None:
     )
 
 
-def overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
-    """PyTorch's error for a saved tensor that was overwritten, with a note that quotes the two lines."""
-    written, code, at = counter[1] if len(counter) > 1 else (None, None, 0)
-    array, origin = saved_with(node, counter)
+def overwritten(node: Node, counter: list[Any], version: int, array: Array, origin: Node | None) -> RuntimeError:
+    """PyTorch's error for a saved array that `origin` made and that was overwritten, with a note that quotes the two lines."""
+    written, code, at = counter[1]
     maker = origin if origin is node or errors.is_view(origin) else (written and written()) or origin
     error = errors.modified(dtypes.of(array.dtype), array.shape, maker, counter[0], version)
     name = node.operation.name if node.operation else node.name()
@@ -553,7 +552,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     tensor([1., 1.], requires_grad=True)
     """
     if not isinstance(requires_grad, (bool, np.bool_)):
-        raise TypeError(errors.must_be_bool("requires_grad_", "requires_grad", requires_grad))
+        raise errors.must_be("bool", "requires_grad_", "'requires_grad' (position 1)", requires_grad)
     if requires_grad and self._data.dtype.kind != "f":
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if requires_grad and self.is_inference() and not state.inference:
@@ -889,14 +888,11 @@ def backward(
     begin = (chosen or Walk).started(roots, upstream(grad_tensors, len(roots)), create_graph)
     if inputs is None:
         return run(begin, create_graph, retain_graph)
-    wanted = sequence(inputs)
-    if not wanted:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    for t in wanted:
-        check_tensor(t)
+    targets: dict[Any, Any] = {}
+    for t in asked_for(inputs, "backward"):
         # an input that is no leaf gets its `.grad` in this way
         t.retain_grad()
-    targets: dict[Node, Any] = {t._node: None for t in wanted}
+        targets[t._node] = None
     run(begin, create_graph, retain_graph, targets)
     for node, g in targets.items():
         if g is not None and isinstance(node, AccumulateGrad):
@@ -922,19 +918,16 @@ def grad(
     """
     if materialize_grads and allow_unused is not None and not allow_unused:
         raise ValueError(errors.MATERIALIZED.format(allow_unused))
-    roots, wanted = sequence(outputs), sequence(inputs)
-    if not wanted:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    roots, wanted = sequence(outputs), asked_for(inputs, "grad")
     begin = (chosen or Walk).started(roots, upstream(grad_outputs, len(roots)), create_graph)
-    for t in wanted:
-        check_tensor(t)
-        if t._node is None:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
-    targets: dict[Node, Any] = {t._node: None for t in wanted}
+    if any(t._node is None for t in wanted):
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    nodes: list[Any] = [t._node for t in wanted]
+    targets: dict[Node, Any] = dict.fromkeys(nodes)
     run(begin, create_graph, retain_graph, targets)
     results = []
-    for i, t in enumerate(wanted):
-        g = None if t.is_leaf and t._node.leaf() is None else targets[t._node]
+    for i, (t, node) in enumerate(zip(wanted, nodes)):
+        g = None if t.is_leaf and node.leaf() is None else targets[node]
         if g is not None:
             results.append(g if create_graph else wrap(g.copy()))
         elif materialize_grads:
@@ -964,7 +957,12 @@ def upstream(gradients: Any, n: int) -> list[Tensor | None]:
     return found[:n]
 
 
-def check_tensor(t: Any) -> None:
-    """RuntimeError for anything but a Tensor."""
-    if not isinstance(t, Tensor):
-        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(t)}")
+def asked_for(inputs: Any, function: str) -> tuple[Tensor, ...]:
+    """The inputs whose gradients are wanted, at least one.  RuntimeError for none, and for anything but a Tensor."""
+    found = sequence(inputs)
+    if not found:
+        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
+    for t in found:
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(t)}")
+    return found

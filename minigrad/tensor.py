@@ -130,9 +130,7 @@ class Hooks:
 
     def add(self, kind: str, hook: Hook) -> RemovableHandle:
         """Register one more, and return the handle that removes it."""
-        handle = RemovableHandle(getattr(self, kind))
-        handle.hooks[handle.id] = hook
-        return handle
+        return RemovableHandle(getattr(self, kind), hook)
 
 
 class RemovableHandle:
@@ -141,8 +139,9 @@ class RemovableHandle:
     # where PyTorch has it
     __module__ = "minigrad.utils.hooks"
 
-    def __init__(self, hooks: dict[int, Hook]) -> None:
+    def __init__(self, hooks: dict[int, Hook], hook: Hook) -> None:
         self.hooks, self.id = hooks, next(hook_ids)
+        hooks[self.id] = hook
 
     def remove(self) -> None:
         """Remove the hook; a second call does nothing."""

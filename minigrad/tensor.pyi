@@ -82,7 +82,7 @@ class RemovableHandle:
     hooks: Any
     id: Any
 
-    def __init__(self, hooks: dict[int, Hook]) -> None:
+    def __init__(self, hooks: dict[int, Hook], hook: Hook) -> None:
         ...
 
     def remove(self) -> None:

@@ -41,25 +41,18 @@ def write(target: Tensor, operation: Any, *args: Any, **keywords: Any) -> Any:
     check_writable(target)
     check_memory(target._data, (*args, *keywords.values()))
     result = operation(target, *args, **keywords)
-    if result is NotImplemented:
-        return result
-    commit(target, result)
-    return target
+    return result if result is NotImplemented else commit(target, result)
 
 
 def overwrite(target: Tensor, operation: Any, *args: Any) -> Tensor:
-    """As `write`, for an operation that only copies: it may read the memory that it writes to."""
+    """As `write`, for an operation that may write to one place several times, as `x.expand(3).fill_(0)` does."""
     __tracebackhide__ = True
     check_writable(target)
-    alike = tuple(a for a in args if isinstance(a, Tensor) and a._data.shape == target._data.shape)
-    if any(overlaps(target._data, a._data) for a in alike):
-        raise RuntimeError(errors.PARTIAL_OVERLAP)
-    commit(target, operation(target, *args))
-    return target
+    return commit(target, operation(target, *args))
 
 
-def commit(target: Tensor, result: Tensor) -> None:
-    """Write the numbers of `result` into `target`, and make its node target's node."""
+def commit(target: Tensor, result: Tensor) -> Tensor:
+    """Write the numbers of `result` into `target`, and make its node target's node; returns target."""
     array, value = target._writable(), result._data
     if np.shape(value) != array.shape:
         raise RuntimeError(errors.OUTPUT_SHAPE.format(list(array.shape), list(np.shape(value))))
@@ -79,6 +72,7 @@ def commit(target: Tensor, result: Tensor) -> None:
     if node is not None:
         watch(node, result._counter, target._counter)
         rewrite_history(target, node)
+    return target
 
 
 def in_place(*functions: Callable[..., Any]) -> list[Callable[..., Any]]:

@@ -19,7 +19,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, kernels
 from minigrad.errors import at_least, check
-from minigrad.kernels import Windows
+from minigrad.kernels import Windows, pair
 from minigrad.operation import public
 from minigrad.ops import random
 from minigrad.ops.creation import ones
@@ -136,7 +136,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or input.numel() == 0:
         return input
-    drawn = random.default_generator.draw(input.shape, 1 - p)
+    drawn = random.default_generator.uniform(input.shape, kind=np.float64) < 1 - p
     noise = drawn / (1 - p) if p < 1 else np.zeros(input.shape)
     mask = wrap(noise.astype(input._data.dtype)[()])
     return input.mul_(mask) if inplace else table.mul(input, mask)
@@ -276,17 +276,10 @@ def scaled_dot_product_attention(
 # ---------------------------------------------------------------------- images
 
 
-def _pair(value: Any) -> tuple[int, int]:
-    """One number for both dimensions, or one for each."""
-    found = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    check(len(found) in (1, 2), f"expected one number, or two for height and width, but got {found}")
-    return found[0], found[-1]
-
-
 def _windows(kernel: Any, stride: Any, padding: Any, dilation: Any = 1) -> Windows:
     if stride is None:
         stride = kernel
-    return Windows(_pair(kernel), _pair(stride), _pair(padding), _pair(dilation))
+    return Windows(pair(kernel), pair(stride), pair(padding), pair(dilation))
 
 
 def _batched(input: Tensor, refusal: str) -> Tensor:
@@ -315,8 +308,8 @@ def conv2d(
     x = _batched(input, "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: {}")
     kernel = weight.shape[2:]
     if padding == "same":
-        spans = [d * (k - 1) for d, k in zip(_pair(dilation), kernel, strict=True)]
-        if any(s != 1 for s in _pair(stride)):
+        spans = [d * (k - 1) for d, k in zip(pair(dilation), kernel, strict=True)]
+        if any(s != 1 for s in pair(stride)):
             raise RuntimeError("padding='same' is not supported for strided convolutions")
         padding = tuple(s // 2 for s in spans)
         odd = [s % 2 for s in spans]

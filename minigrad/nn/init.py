@@ -68,7 +68,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Gene
         return tensor.normal_(mean, std, generator=generator)
 
 
-def fans(tensor: Tensor) -> tuple[int, int]:
+def _fans(tensor: Tensor) -> tuple[int, int]:
     """How many inputs an output of a weight has, and an input outputs."""
     if tensor.ndim < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
@@ -79,14 +79,14 @@ def fans(tensor: Tensor) -> tuple[int, int]:
 @public
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform in ± gain * sqrt(6 / (fan in + fan out))."""
-    bound = math.sqrt(3) * gain * math.sqrt(2 / sum(fans(tensor)))
+    bound = math.sqrt(3) * gain * math.sqrt(2 / sum(_fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 @public
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal with standard deviation gain * sqrt(2 / (fan in + fan out))."""
-    std = gain * math.sqrt(2 / sum(fans(tensor)))
+    std = gain * math.sqrt(2 / sum(_fans(tensor)))
     return normal_(tensor, 0.0, std, generator)
 
 
@@ -121,11 +121,7 @@ def _fan(tensor: Tensor, mode: str) -> int:
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
         raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
-    return fans(tensor)[modes.index(mode.lower())]
+    return _fans(tensor)[modes.index(mode.lower())]
 
 
-__all__ = [
-    "calculate_gain", "constant_", "kaiming_normal_", "kaiming_uniform_", "normal_",
-    "ones_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
-]  # fmt: skip
 errors.namespace(__name__)

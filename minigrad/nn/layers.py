@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any, Self
 
+from minigrad.kernels import pair
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module import Module, Parameter, bracketed, indented
@@ -287,10 +288,6 @@ class Embedding(Module):
 # ---------------------------------------------------------------------------------------- images
 
 
-def _pair(value: Any) -> Any:
-    return tuple(value) if isinstance(value, (tuple, list)) else (value, value)
-
-
 class Conv2d(_Weighted):
     """(batch, in, height, width) to (batch, out, height', width'); weight (out, in / groups, kh, kw)."""
 
@@ -303,8 +300,8 @@ class Conv2d(_Weighted):
         if in_channels % groups or out_channels % groups:
             raise ValueError("in_channels must be divisible by groups")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size, self.stride, self.dilation = _pair(kernel_size), _pair(stride), _pair(dilation)
-        self.padding = padding if isinstance(padding, str) else _pair(padding)
+        self.kernel_size, self.stride, self.dilation = map(pair, (kernel_size, stride, dilation))
+        self.padding = padding if isinstance(padding, str) else pair(padding)
         shape = out_channels, in_channels // groups, *self.kernel_size
         self._begin(shape, bias, {"device": device, "dtype": dtype})
 
@@ -354,6 +351,12 @@ class AvgPool2d(_Layer):
 # ------------------------------------------------------------------- normalisation and dropout
 
 
+def _begin_affine(layer: Module, shape: Any, affine: bool, bias: bool, options: dict[str, Any]) -> None:
+    """Weights of 1 and biases of 0, which change nothing until they are trained."""
+    layer.register_parameter("weight", Parameter(ones(shape, **options)) if affine else None)
+    layer.register_parameter("bias", Parameter(zeros(shape, **options)) if affine and bias else None)
+
+
 class LayerNorm(_Layer):
     """(x - mean) / std over the last dimensions, times weight, plus bias."""
 
@@ -366,12 +369,7 @@ class LayerNorm(_Layer):
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        affine = elementwise_affine
-        options = {"device": device, "dtype": dtype}
-        weight = Parameter(ones(shape, **options)) if affine else None
-        self.register_parameter("weight", weight)
-        shift = Parameter(zeros(shape, **options)) if affine and bias else None
-        self.register_parameter("bias", shift)
+        _begin_affine(self, shape, elementwise_affine, bias, {"device": device, "dtype": dtype})
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -393,12 +391,10 @@ class _BatchNorm(Module):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         options = {"device": device, "dtype": dtype}
-        one, zero = ones(num_features, **options), zeros(num_features, **options)
-        self.register_parameter("weight", Parameter(one) if affine else None)
-        self.register_parameter("bias", Parameter(zero) if affine else None)
+        _begin_affine(self, num_features, affine, True, options)
         track = track_running_stats
-        self.register_buffer("running_mean", zero.clone() if track else None)
-        self.register_buffer("running_var", one.clone() if track else None)
+        self.register_buffer("running_mean", zeros(num_features, **options) if track else None)
+        self.register_buffer("running_var", ones(num_features, **options) if track else None)
         self.register_buffer("num_batches_tracked", tensor(0) if track else None)
 
     def forward(self, input: Tensor) -> Tensor:

@@ -159,7 +159,7 @@ class Module:
         What the hook returns, if not None, replaces the arguments.
         """
         self.__dict__["_hooked"] = True
-        return add_hook(self._forward_pre_hooks, hook)
+        return RemovableHandle(self._forward_pre_hooks, hook)
 
     @public
     def register_forward_hook(self, hook: Hook) -> RemovableHandle:
@@ -168,7 +168,7 @@ class Module:
         What the hook returns, if not None, replaces the output.
         """
         self.__dict__["_hooked"] = True
-        return add_hook(self._forward_hooks, hook)
+        return RemovableHandle(self._forward_hooks, hook)
 
     # ------------------------------------------------------------- attributes
 
@@ -284,8 +284,7 @@ class Module:
 
     def modules(self) -> Iterator[Module]:
         """This module and all below it."""
-        for _, module in self.named_modules():
-            yield module
+        return (module for _, module in self.named_modules())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules directly below, with their names; each one once."""
@@ -297,8 +296,7 @@ class Module:
 
     def children(self) -> Iterator[Module]:
         """The modules directly below."""
-        for _, module in self.named_children():
-            yield module
+        return (module for _, module in self.named_children())
 
     def _members(self, home: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
         seen = set()
@@ -314,8 +312,7 @@ class Module:
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """All parameters: what an optimizer is given."""
-        for _, parameter in self.named_parameters(recurse=recurse):
-            yield parameter
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
         """All buffers, with dotted names; each one once."""
@@ -323,8 +320,7 @@ class Module:
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """All buffers."""
-        for _, buffer in self.named_buffers(recurse=recurse):
-            yield buffer
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
         """Call `fn` on every module, children first; returns the module."""
@@ -505,12 +501,3 @@ def _copied(key: str, current: Tensor, given: Any) -> str | None:
         current.copy_(given)
     return None
 
-
-# ---------------------------------------------------------------------- hooks
-
-
-def add_hook(hooks: dict[int, Hook], hook: Hook) -> RemovableHandle:
-    """Store a hook under a new number; the handle removes it again."""
-    handle: Any = RemovableHandle(hooks)
-    hooks[handle.id] = hook
-    return handle  # type: ignore[no-any-return]

@@ -62,8 +62,7 @@ def size_of(function: str, size: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def no_size(function: str, value: Any) -> TypeError:
-    kind = errors.type_name(value)
-    return TypeError(f"{function}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
+    return errors.must_be("tuple of ints", function, "'size' (position 1)", value)
 
 
 def kind_of(dtype: Any, function: str, ordinary: DType | None = None) -> DType:

@@ -22,7 +22,7 @@ from minigrad.errors import at_least, check
 from minigrad.operation import attach, public
 from minigrad.ops.creation import converted, result_type
 from minigrad.tensor import Tensor, plain, wrap
-from minigrad.views import augmented, check_writable, in_place, overwrite
+from minigrad.views import augmented, check_writable, in_place, overwrite, write
 
 NUMBER = (bool, int, float, np.generic)
 OPERAND = (Tensor, np.ndarray, *NUMBER)
@@ -212,36 +212,31 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
     Where a bound holds, no gradient passes; exactly at a bound it does.
     """
-    bounds = [bound for bound in (min, max) if bound is not None]
-    check(bounds, "torch.clamp: At least one of 'min' or 'max' must not be None")
-    found = kinds(*bounds)
-    if len(found) > 1 or False in found:
-        raise errors.no_form("clamp", input, *bounds)
-    if Tensor in found:
-        raised = input if min is None else where(input < min, min, input)
-        return raised if max is None else where(raised > max, max, raised)
     return _clamped(table.clamp, input, min, max)
 
 
 @public
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """input, but at least `min`."""
-    if isinstance(min, Tensor):
-        return clamp(input, min)
     return _clamped(table.clamp_min, input, min, None)
 
 
 @public
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """input, but at most `max`."""
-    if isinstance(max, Tensor):
-        return clamp(input, None, max)
     return _clamped(table.clamp_max, input, None, max)
 
 
 def _clamped(row: Any, x: Tensor, low: Any, high: Any) -> Tensor:
-    """Between two numbers; whole numbers stay whole where the bounds are."""
+    """Between two numbers or two tensors; whole numbers stay whole where the bounds are."""
     bounds = [bound for bound in (low, high) if bound is not None]
+    check(bounds, "torch.clamp: At least one of 'min' or 'max' must not be None")
+    found = kinds(*bounds)
+    if len(found) > 1 or False in found:
+        raise errors.no_form("clamp", x, *bounds)
+    if Tensor in found:
+        raised = x if low is None else where(x < low, low, x)
+        return raised if high is None else where(raised > high, high, raised)
     least = -math.inf if low is None else float(low)
     most = math.inf if high is None else float(high)
     clamped = row(x, least, most)
@@ -412,13 +407,15 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     check_writable(self)
     value = typed(src, self.dtype)
     errors.broadcast_shapes(self.shape, value.shape)
-    return overwrite(self, table.copied, value)
+    return write(self, table.copied, value)
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
     """The same number everywhere."""
     if isinstance(value, Tensor):
-        return copy_(self, value)
+        words = f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
+        check(not value.ndim, words)
+        return overwrite(self, table.copied, typed(value, self.dtype))
     return overwrite(self, table.fill, dtypes.cast(plain(value), self.dtype))
 
 

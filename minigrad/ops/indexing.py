@@ -22,7 +22,7 @@ from minigrad.ops.creation import converted
 from minigrad.ops.elementwise import places_of
 from minigrad.ops.shapes import expand, expand_shape
 from minigrad.tensor import Tensor, wrap
-from minigrad.views import check_writable, in_place, overlaps, overwrite
+from minigrad.views import check_memory, check_writable, in_place, overlaps, overwrite
 
 Shape = tuple[int, ...]
 
@@ -55,6 +55,8 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     view = _view(self, key, table.slice_ if picks else last) if _narrows(key) else self
     if not picks:
         expand_shape(source, view._data.shape)
+        # a source that has to be stretched may lie in the same memory
+        check_memory(view._data, (source,) if source.shape == view.shape else ())
         overwrite(view, table.copied, converted(source, self.dtype))
         return
     y, dims = _joined(picks, view._data.shape)

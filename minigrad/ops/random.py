@@ -151,10 +151,6 @@ class Generator:
             order[place], order[other] = order[other], order[place]
         return np.array(order, np.int64)
 
-    def draw(self, shape: Shape, probability: float) -> Array:
-        """Booleans that are True with this probability: what dropout keeps."""
-        return self.uniform(shape, kind=f64) < probability
-
 
 # ------------------------------------------------------------------ Box-Muller on blocks of 16
 

@@ -207,10 +207,8 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
 
     Equal largest elements of all divide the gradient evenly; along `dim` the one at the index gets it.
     """
-    other = dim if isinstance(dim, Tensor) else other
-    if other is not None:
-        return _of_two("max", elementwise.maximum, input, other, keepdim)
-    some("max", RuntimeError, input, dim)
+    if (second := _second("max", input, dim, keepdim, other)) is not None:
+        return elementwise.maximum(input, second)
     return _extreme("max", table.max_all, table.max_dim, np.argmax, input, dim, keepdim)
 
 
@@ -221,17 +219,19 @@ def min(input: Tensor, dim: Tensor | None = None, *, other: Tensor | None = None
 @public
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
     """The smallest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
-    other = dim if isinstance(dim, Tensor) else other
-    if other is not None:
-        return _of_two("min", elementwise.minimum, input, other, keepdim)
-    some("min", RuntimeError, input, dim)
+    if (second := _second("min", input, dim, keepdim, other)) is not None:
+        return elementwise.minimum(input, second)
     return _extreme("min", table.min_all, table.min_dim, np.argmin, input, dim, keepdim)
 
 
-def _of_two(name: str, choose: Any, x: Tensor, other: Tensor, keepdim: Any) -> Tensor:
-    if keepdim is not False:
-        raise errors.no_form(name, x, other, keepdim)
-    return choose(x, other)
+def _second(name: str, x: Tensor, dim: Any, keepdim: Any, other: Tensor | None) -> Tensor | None:
+    """The other of two tensors; None for the extremes of one, which must not be empty."""
+    second = dim if isinstance(dim, Tensor) else other
+    if second is None:
+        some(name, RuntimeError, x, dim)
+    elif keepdim is not False:
+        raise errors.no_form(name, x, second, keepdim)
+    return second
 
 
 @overload

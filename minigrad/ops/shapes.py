@@ -423,8 +423,7 @@ def _matrices(name: str, input: Tensor) -> Tensor:
 def _of_one_type(name: str, tensors: Any) -> list[Tensor]:
     """The tensors of a list, in the number type of their common result."""
     if not isinstance(tensors, (tuple, list)):
-        kind = errors.type_name(tensors)
-        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}")
+        raise errors.must_be("tuple of Tensors", name, "'tensors' (position 1)", tensors)
     if not tensors and name == "cat":
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     if not tensors:

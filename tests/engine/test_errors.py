@@ -43,6 +43,18 @@ ATTEMPTS: list[tuple[str, type[Exception], str]] = [
     # ---- writing
     ("x.__setitem__(slice(None), 1.0)", RuntimeError,
      "a leaf Variable that requires grad is being used in an in-place operation."),
+    ("T.zeros(1).expand(3).copy_(c)", RuntimeError,
+     "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() "
+     "the tensor before performing the operation."),
+    ("T.zeros(1).expand(3).__setitem__(slice(None), 0)", RuntimeError,
+     "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() "
+     "the tensor before performing the operation."),
+    ("c.copy_(c[0])", RuntimeError,
+     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
+     "Please clone() the tensor before performing the operation."),
+    ("T.zeros(2, 1, 3).copy_(T.zeros(2, 3))", RuntimeError,
+     "output with shape [2, 1, 3] doesn't match the broadcast shape [2, 2, 3]"),
+    ("c.fill_(c)", RuntimeError, "fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions."),
     ("x.unbind()[0].mul_(2)", RuntimeError,
      "Output 0 of Unbind is a view and is being modified inplace. This view is the output of a function that "
      "returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the "
