@@ -334,6 +334,7 @@ def namespace(module: str, *also: str) -> None:
 
 # ------------------------------------------------------------------ sentences of the core
 
+ONLY_FLOATS = "Only Tensors of floating point and complex dtype can require gradients"
 ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
 USE_DETACH = (
     " If you want to use a computed variable in a subgraph "

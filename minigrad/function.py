@@ -260,8 +260,7 @@ def check_dirty(ctx: FunctionCtx, outputs: Sequence[Any], recording: bool) -> No
     """Note that forward wrote into what it marked dirty.  RuntimeError where that is forbidden, or not returned."""
     for t in ctx._dirty:
         bump_version(t)
-        if not among(t, outputs):
-            raise RuntimeError(errors.DIRTY_NOT_RETURNED)
+        errors.check(among(t, outputs), errors.DIRTY_NOT_RETURNED)
         if recording and t._view is None and t._node is not None and t.is_leaf:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if recording:

@@ -10,6 +10,7 @@ ops/elementwise.py attaches this very `mul`; `y.sum()` calls `sum` of ops/reduct
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -182,9 +183,7 @@ class Operation:
 
     def set_rules(self, rules: Sequence[Rule | None]) -> None:
         """Record with these rules from now on; nodes that exist go on with those they were recorded with."""
-        old = new(Operation)
-        old.__dict__.update(self.__dict__)
-        self.kind.operation = old
+        self.kind.operation = copy.copy(self)
         Operation.versioned.cache_clear()
         Operation.tensors.cache_clear()
         for made in ("kind", "arguments"):
@@ -360,8 +359,7 @@ def public(function: F) -> F:
 
 def attach(*functions: Callable[..., Any], **named: Any) -> None:
     """Make functions methods of Tensor: under their own names, or under the keywords that they are given by."""
-    for function in functions:
-        setattr(Tensor, function.__name__, function)
+    named.update((function.__name__, function) for function in functions)
     for name, function in named.items():
         setattr(Tensor, name, function)
 

@@ -146,8 +146,18 @@ def shown(tensor: Any) -> str:
         suffixes.append(f"size={tuple(array.shape)}")
     if kind not in plain:
         suffixes.append(f"dtype=torch.{kind.name}")
-    if tensor.grad_fn is not None:
-        suffixes.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
+    name = _node_name(tensor)
+    if name:
+        suffixes.append(f"grad_fn=<{name}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     return _with_suffixes(f"tensor({body}", suffixes, len("tensor("))
+
+
+def _node_name(tensor: Any) -> str:
+    try:
+        node = tensor.grad_fn
+    # a view whose memory was written to, and which may not be used any more
+    except RuntimeError:
+        return "Invalid"
+    return "" if node is None else type(node).__name__

@@ -33,7 +33,7 @@ import numpy as np
 
 from minigrad import dtypes, errors
 from minigrad.errors import quoted
-from minigrad.tensor import Array, Hook, Hooks, Node, Tensor, Untracked, hooked, wrap
+from minigrad.tensor import Array, Hook, Hooks, Node, Tensor, Untracked, age_views, hooked, wrap
 
 # ------------------------------------------------------------------------------------------------ the walk
 
@@ -415,6 +415,7 @@ def bump_version(*tensors: Tensor, writer: Node | None = None, times: int = 1) -
         if not isinstance(tensor._counter, Untracked):
             writes, *_ = tensor._counter
             tensor._counter[:] = writes + times, line
+        age_views(tensor if tensor._view is None else tensor._view[0])
 
 
 def check_saved(node: Node) -> None:
@@ -429,15 +430,11 @@ def check_saved(node: Node) -> None:
     # Did `leaf.data = other` give one of the inputs other numbers after this node was recorded?
     for name, parent in zip(INPUTS, node.parents):
         if isinstance(parent, AccumulateGrad) and parent.exchanged > node.seq and node.saved and node.operation:
-            use_new_data(node, name, parent)
-
-
-def use_new_data(node: Node, name: str, parent: AccumulateGrad) -> None:
-    """Replace what a node saved of a leaf by the leaf's present numbers, as PyTorch does after `leaf.data = other`."""
-    node.saved = tuple(
-        values and tuple(parent.data if n == name else v for n, v in zip(taken, values))
-        for taken, values in zip(node.operation.arguments, node.saved or ())
-    )
+            # then the rules take the leaf's present numbers, as in PyTorch
+            node.saved = tuple(
+                values and tuple(parent.data if n == name else v for n, v in zip(taken, values))
+                for taken, values in zip(node.operation.arguments, node.saved)
+            )
 
 
 def overwritten(node: Node, counter: list[Any], version: int, array: Array, origin: Node | None) -> RuntimeError:
@@ -555,10 +552,9 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
         raise errors.must_be("bool", "requires_grad_", "'requires_grad' (position 1)", requires_grad)
     if requires_grad and self._data.dtype.kind != "f":
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
-    if requires_grad and self.is_inference() and not state.inference:
-        raise RuntimeError(errors.INFERENCE_REQUIRES)
-    if not requires_grad and not self.is_leaf:
-        raise RuntimeError(errors.ONLY_LEAVES + errors.USE_DETACH)
+    allowed = not requires_grad or state.inference or not self.is_inference()
+    errors.check(allowed, errors.INFERENCE_REQUIRES)
+    errors.check(requires_grad or self.is_leaf, errors.ONLY_LEAVES + errors.USE_DETACH)
     if self.is_leaf and not requires_grad and self._node is not None:
         self.__dict__["_frozen"], self._node = self._node, None
     elif self.is_leaf and requires_grad and (self._node is None or self._node.leaf() is None):  # type: ignore[attr-defined]
@@ -952,8 +948,7 @@ def upstream(gradients: Any, n: int) -> list[Tensor | None]:
     for g in found:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    if len(found) < n:
-        raise RuntimeError(f"got {n} tensors and {len(found)} gradients")
+    errors.check(len(found) >= n, f"got {n} tensors and {len(found)} gradients")
     return found[:n]
 
 

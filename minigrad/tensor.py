@@ -185,8 +185,10 @@ class Tensor:
     # for the owner of the memory: the views alive
     _views: dict[weakref.ref[Tensor], None] | None = None
 
-    # Python calls it only for a name that does not exist
+    # Python calls it only for a name that does not exist; a view has no `_node` once its memory was written to
     def __getattr__(self, name: str) -> Any:
+        if name == "_node":
+            return self._made_again()
         raise errors.no_attribute(f"{type(self).__name__!r} object", name, type(self))
 
     # -------------------------------------------------------------------------------- what it holds
@@ -249,14 +251,12 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded; may be set on a leaf of floats only."""
-        return self._node is not None or (self._view is not None and self._view[0]._node is not None)
+        return (self._view is not None and self._view[0]._node is not None) or self._node is not None
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        if not isinstance(value, bool):
-            raise RuntimeError("requires_grad must be a bool")
-        if not self.is_leaf:
-            raise RuntimeError(errors.ONLY_LEAVES + ("" if value else errors.USE_DETACH))
+        errors.check(isinstance(value, bool), "requires_grad must be a bool")
+        errors.check(self.is_leaf, errors.ONLY_LEAVES + ("" if value else errors.USE_DETACH))
         if value and not self.is_floating_point():
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(value)
@@ -306,12 +306,9 @@ class Tensor:
             return
         if not isinstance(value, Tensor):
             raise TypeError(errors.grad_of_type(value))
-        if value is self:
-            raise RuntimeError("can't assign Variable as its own grad")
-        if value.shape != self.shape:
-            raise RuntimeError(errors.grad_of_shape(value.shape, self.shape))
-        if value.dtype is not self.dtype:
-            raise RuntimeError(errors.grad_of_dtype(value.dtype, self.dtype))
+        errors.check(value is not self, "can't assign Variable as its own grad")
+        errors.check(value.shape == self.shape, errors.grad_of_shape(value.shape, self.shape))
+        errors.check(value.dtype is self.dtype, errors.grad_of_dtype(value.dtype, self.dtype))
         self._grad = value
 
     @grad.deleter
@@ -404,7 +401,7 @@ class Tensor:
         return self._data.item()
 
     def __float__(self) -> float:
-        if self._node is not None:
+        if self.requires_grad:
             warnings.warn(errors.TO_SCALAR, UserWarning, stacklevel=2)
         return float(self._number())
 
@@ -477,6 +474,14 @@ def link_view(out: Tensor, base: Tensor, view: Rule, arguments: tuple[Any, ...])
         owner._views = {}
     # When `out` is freed, Python calls `pop` with the reference, which removes the entry.
     owner._views[weakref.ref(out, owner._views.pop)] = None
+
+
+def age_views(owner: Tensor) -> None:
+    """Take its node from each view of this memory, which was written to: `made_again` (views.py) gives it a new one."""
+    for view in [reference() for reference in list(owner._views or ())]:
+        if view is not None and view._view is not None and "_old" not in view.__dict__:
+            view.__dict__["_old"] = view._node
+            del view._node
 
 
 def plain(value: Any) -> Any:

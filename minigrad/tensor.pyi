@@ -310,6 +310,8 @@ class Tensor:
     def __sub__(self, other: Any) -> Tensor: ...
     def __truediv__(self, other: Any) -> Tensor: ...
     def __xor__(self, other: Any) -> Tensor: ...
+    def _made_again(self) -> Node | None:
+        """The node of a view whose memory was written to: what the same view operations record on the owner as it is now."""
     def _set_data(self, value: Tensor) -> None:
         """`x.data = value`: the tensor shares the other's memory from now on; its node stays the same."""
     def abs(self) -> Tensor:
@@ -752,5 +754,7 @@ def wrap(array: Array, node: Node | None=None) -> Tensor:
 UNWRITABLE = ('_one_of', '_of_function', '_made_in')
 def link_view(out: Tensor, base: Tensor, view: Rule, arguments: tuple[Any, ...]) -> None:
     """Note that `out` is view(base, *arguments): the two share their memory, and so their version counter."""
+def age_views(owner: Tensor) -> None:
+    """Take its node from each view of this memory, which was written to: `made_again` (views.py) gives it a new one."""
 def plain(value: Any) -> Any:
     """A Python number from a number or a one-element tensor."""

@@ -7,7 +7,7 @@ old memory, and give the tensor the new node.  Three things make that safe:
      numbers can refuse (tape.py).
   2. A leaf that requires grad refuses to be written to.
   3. A write to a view is a write to the tensor that owns the memory: the owner gets a CopySlices node, and every view
-     that is alive gets a node that reads from the owner as it is now.
+     that is alive gets, when it is used again, a node that reads from the owner as it is then.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from minigrad import dtypes, errors, tape
 from minigrad.kernels import follow
 from minigrad.operation import attach, record
 from minigrad.tape import AccumulateGrad, bump_version, state
-from minigrad.tensor import Array, Hooks, Node, Tensor, Untracked, wrap
+from minigrad.tensor import Array, Hooks, Node, Tensor, Untracked, age_views, wrap
 
 # ------------------------------------------------------------------------------------------------ writing
 
@@ -66,11 +66,10 @@ def commit(target: Tensor, result: Tensor) -> Tensor:
     if node is not None:
         check_view(target)
         node.dtype = array.dtype
-        copy_old(node, target)
+        save_again(node, target)
     array[...] = value
     bump_version(target, writer=node)
     if node is not None:
-        watch(node, result._counter, target._counter)
         rewrite_history(target, node)
     return target
 
@@ -129,8 +128,7 @@ def written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
 def check_writable(target: Tensor) -> None:
     """RuntimeError if this tensor may not be written to now."""
     __tracebackhide__ = True
-    if isinstance(target._counter, Untracked) and not state.inference:
-        raise RuntimeError(errors.INFERENCE_WRITTEN)
+    errors.check(state.inference or not isinstance(target._counter, Untracked), errors.INFERENCE_WRITTEN)
     if not state.recording or not target.requires_grad:
         return
     if target._view is None and target.is_leaf:
@@ -140,30 +138,32 @@ def check_writable(target: Tensor) -> None:
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
 
 
-def check_view(target: Tensor) -> None:
-    """RuntimeError for a view whose owner cannot get a node for a recorded write."""
-    notes, node, text = target.__dict__, target.grad_fn, ""
-    name = "" if node is None else type(node).__name__.split("Backward")[0]
+def check_view(target: Tensor, written: str = "is being") -> None:
+    """RuntimeError for a view whose owner cannot get a node for a recorded write, or which cannot get one after a write."""
+    notes, text = target.__dict__, ""
+    node: Any = notes.get("_old") or target._node
+    recorded = node is not None and node.parents
     if "_of_function" in notes:
         text = errors.FUNCTION_VIEW
     elif "_made_in" in notes:
         text = errors.MADE_IN_MODE[notes["_made_in"]]
-        if node is not None:
+        if recorded:
             text = text.replace("A view", "Output {} of {} is a view of a view which", 1)
     elif "_one_of" in notes and target._view is not None:
         text = errors.ONE_OF_SEVERAL
-        if node is None:
+        if not recorded:
             text = errors.MADE_IN_MODE["no_grad"].partition(". ")[0] + "." + text.partition(".")[2]
     if text:
-        raise RuntimeError(text.format(target.output_nr, name))
+        maker = (node.output_nr, type(node.owner).__name__.split("Backward")[0]) if recorded else (0, "")
+        raise RuntimeError(text.format(*maker).replace("is being", written, 1))
 
 
 def check_memory(array: Array, args: tuple[Any, ...]) -> None:
     """RuntimeError if elements of the array share their memory, or if an argument shares part of it."""
     if isinstance(array, ndarray) and array.size and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
         raise RuntimeError(errors.OVERLAP)
-    if any(overlaps(array, other._data) for other in args if isinstance(other, Tensor)):
-        raise RuntimeError(errors.PARTIAL_OVERLAP)
+    shared = any(overlaps(array, other._data) for other in args if isinstance(other, Tensor))
+    errors.check(not shared, errors.PARTIAL_OVERLAP)
 
 
 def overlaps(array: Array, data: Array) -> bool:
@@ -179,30 +179,22 @@ def overlaps(array: Array, data: Array) -> bool:
 # ------------------------------------------------------------------------------------------------ the graph after a write
 
 
-def copy_old(node: Node, target: Tensor) -> None:
-    """Where a rule needs the target's old numbers, save a copy: the originals are about to be overwritten."""
-    row = node.operation
-    named = row.versioned(*map(bool, node.parents)) if row and node.versions else ()
-    if "x" not in named:
-        return
-    old, fixed, place = target._data.copy(), list(node.versions or ()), named.index("x")
-    node.saved = tuple(
-        values and tuple(old if name == "x" else value for name, value in zip(names, values))
-        for names, values in zip(row.arguments, node.saved or ())
-    )
-    # nothing writes to the copy
-    fixed[2 * place : 2 * place + 2] = [0], 0
-    node.versions = tuple(fixed)
-
-
-def watch(node: Node, old: list[Any], now: list[Any]) -> None:
-    """A node that saved its own result checks target's counter from now on, because the result is in target's memory."""
-    pairs = list(node.versions or ())
-    for i in range(0, len(pairs), 2):
-        if pairs[i] is old:
-            pairs[i : i + 2] = now, now[0]
-    if pairs:
-        node.versions = tuple(pairs)
+def save_again(node: Node, target: Tensor) -> None:
+    """What a node saved of target's old numbers, which are about to be overwritten, and of the new ones, its result."""
+    row, versions = node.operation, list(node.versions or ())
+    for i, name in enumerate(row.versioned(*map(bool, node.parents)) if row and versions else ()):
+        if name == "out":
+            # it will lie in target's memory, after the write
+            versions[2 * i : 2 * i + 2] = target._counter, target._counter[0] + 1
+        elif name == "x":
+            old = target._data.copy()
+            node.saved = tuple(
+                values and tuple(old if taken == "x" else value for taken, value in zip(names, values))
+                for names, values in zip(row.arguments, node.saved or ())
+            )
+            # nothing writes to the copy
+            versions[2 * i : 2 * i + 2] = [0], 0
+    node.versions = tuple(versions) if versions else node.versions
 
 
 def rewrite_history(target: Tensor, node: Node) -> None:
@@ -217,13 +209,29 @@ def rewrite_history(target: Tensor, node: Node) -> None:
         bump_version(owner, writer=node, times=0)
     move_retained(owner._node, node)
     owner._node = node
-    for view in [reference() for reference in list(owner._views or ())]:
-        if view is not None and view._view is not None:
-            # A view gets the node that the same view operations record on the owner as it is now.
-            seen = follow(wrap(owner._data, node), view._view[1])._node
+    age_views(owner)
+
+
+def made_again(view: Tensor) -> Node | None:
+    """The node of a view whose memory was written to: what the same view operations record on the owner as it is now.
+
+    While nothing is recorded it is the old one.  RuntimeError for a view that cannot be made again.
+    """
+    owner, path = view._view or (view, ())
+    node: Node | None = view.__dict__["_old"]
+    if not state.recording:
+        return node
+    if owner._node is not None or (node is not None and node.parents):
+        check_view(view, "its base or another view of its base has been")
+        seen = follow(wrap(owner._data, owner._node), path)._node
+        # none where the owner requires no gradient any more: then the view's old one goes on
+        if seen is not None:
             seen.__class__ = as_strided(seen.__class__)
-            move_retained(view._node, seen)
-            view._node = seen
+            move_retained(node, seen)
+            node = seen
+    view._node = node
+    del view.__dict__["_old"]
+    return node
 
 
 @functools.cache
@@ -243,8 +251,7 @@ def move_retained(old: Node | None, now: Node) -> None:
 
 def detach_(self: Tensor) -> Tensor:
     """Cut this very tensor off from its graph: it becomes a leaf that requires no gradient."""
-    if self._view is not None and not self.is_inference():
-        raise RuntimeError(errors.DETACH_VIEW)
+    errors.check(self._view is None or self.is_inference(), errors.DETACH_VIEW)
     self._node = None
     return self
 
@@ -253,11 +260,10 @@ def set_data(self: Tensor, value: Tensor) -> None:
     """`x.data = value`: the tensor shares the other's memory from now on; its node stays the same."""
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-    if self._node is not None and value._data.dtype.kind != "f":
-        raise RuntimeError(errors.DATA_DTYPE)
+    errors.check(self._node is None or value._data.dtype.kind == "f", errors.DATA_DTYPE)
     self._data = value._writable()
     if isinstance(self._node, AccumulateGrad):
         tape.exchange(self._node, self._data)
 
 
-attach(detach_, _set_data=set_data)
+attach(detach_, _set_data=set_data, _made_again=made_again)

@@ -35,6 +35,7 @@ class Parameter(Tensor):
             kind = type(source).__name__
             raise TypeError(f"Parameter data must be a Tensor, but got {kind}")
         self = object.__new__(cls)
+        errors.check(not requires_grad or source.is_floating_point(), errors.ONLY_FLOATS)
         self._data = source._writable()
         self._node = None
         self._counter = source._counter

@@ -42,8 +42,7 @@ NEGATIVE_STRIDE = (
 def leaf(array: Array, requires_grad: bool = False, device: Any = None) -> Tensor:
     """A leaf around this array; RuntimeError when integers are to require a gradient."""
     check_device(device)
-    if requires_grad and array.dtype.kind != "f":
-        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    check(not requires_grad or array.dtype.kind == "f", errors.ONLY_FLOATS)
     made = wrap(array if array.ndim else array[()])
     if state.inference:
         made._counter = Untracked(made._counter)

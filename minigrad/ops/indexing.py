@@ -59,8 +59,8 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         check_memory(view._data, (source,) if source.shape == view.shape else ())
         overwrite(view, table.copied, converted(source, self.dtype))
         return
-    y, dims = _joined(picks, view._data.shape)
     check_writable(view)
+    y, dims = _joined(picks, view._data.shape)
     if source.numel() == 1:
         source = converted(source, self.dtype)
     elif source._data is view._data or overlaps(view._data, source._data):
@@ -240,11 +240,11 @@ def _places(name: str, index: Tensor, kinds: str) -> Any:
 def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor | None = None) -> int:
     """`dim` counted from the left; raises unless the index fits the tensors."""
     where = check_dim(dim, input.ndim)
+    alike = src is None or src.dtype is input.dtype
+    check(alike, "scatter(): Expected self.dtype to be equal to src.dtype")
     if not index.numel():
         return where
     places = _places(name, index, "int32/int64")
-    alike = src is None or src.dtype is input.dtype
-    check(alike, f"{name}(): Expected self.dtype to be equal to src.dtype")
     other, given = "input" if name == "gather" else "self", list(places.shape)
     for x in (input, src):
         if x is None:
@@ -328,6 +328,8 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
             [3, 4]])
     """
     where = check_dim(dim, input.ndim)
+    some = input.shape[where : where + 1] != (0,) or input.ndim == 1 or not index.numel()
+    check(some, "index_select(): self indexing axis dim should be positive")
     places = _vector("index_select", input, where, index, "int32 or int64")
     return table.index_select(input, index if index.ndim else wrap(places), (where,))
 

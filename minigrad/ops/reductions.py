@@ -336,7 +336,7 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: 
         return table.copied(input, input)
     parts = [part for part in (prepend, input, append) if part is not None]
     x = cat(parts, dim) if parts[1:] else input
-    for _ in range(n):
+    for _ in range(n if x.shape[dim] else 0):
         after, before = (table.slice_(x, along(dim, part)) for part in (slice(1, None), slice(0, -1)))
         x = after != before if x.dtype is dtypes.bool_ else after - before
     return x

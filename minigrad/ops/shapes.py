@@ -215,6 +215,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     check(indexing in ("ij", "xy"), 'torch.meshgrid: indexing must be one of "xy" or "ij"')
     for x in given:
         check(x.ndim <= 1, f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}")
+    check(len({x.dtype for x in given}) < 2, "meshgrid expects all tensors to have the same dtype")
     if indexing == "xy":
         given[:2] = given[1::-1]
     shape = tuple(x.numel() for x in given)
@@ -365,15 +366,15 @@ def repeat_interleave(input: Tensor, repeats: int | Tensor, dim: int | None = No
     x = ravel(input) if dim is None else input
     where = errors.sized_dim(dim or 0, x.ndim)
     size = x._data.shape[where]
-    if isinstance(repeats, Tensor):
-        if repeats.dtype not in (dtypes.int64, dtypes.int32):
-            raise errors.not_implemented("repeat_interleave_cpu", repeats.dtype.tensor_name)
-        times = repeats._data.astype(np.intp)
-        fits = times.size in (1, size)
-        check(fits, "repeats must have the same size as input along dim")
-        check((times >= 0).all(), "repeats can not be negative")
-    else:
+    if not isinstance(repeats, Tensor):
         times = at_least(0, operator.index(repeats), "Repeats must be non-negative")
+        shape = (*x.shape[: where + 1], times, *x.shape[where + 1 :])
+        return flatten(clone(expand(unsqueeze(x, where + 1), shape)), where, where + 1)
+    if repeats.dtype not in (dtypes.int64, dtypes.int32):
+        raise errors.not_implemented("repeat_interleave_cpu", repeats.dtype.tensor_name)
+    times = repeats._data.astype(np.intp)
+    check(times.size in (1, size), "repeats must have the same size as input along dim")
+    check((times >= 0).all(), "repeats can not be negative")
     places = np.repeat(np.arange(size, dtype=np.int64), times)
     return table.index_select(x, wrap(places), (where,))
 

@@ -8,7 +8,7 @@ from minigrad import tape
 from minigrad.function import FunctionNode
 from minigrad.record.names import Source, source, source_of
 from minigrad.record.nodes import saved_by
-from minigrad.tape import AccumulateGrad
+from minigrad.tape import AccumulateGrad, no_grad
 from minigrad.tensor import Node, Tensor
 
 
@@ -25,7 +25,9 @@ def explain(tensor: Tensor) -> str:
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"explain() takes a tensor, not {type(tensor).__name__}")
-    node: Any = tensor._node
+    # so that a view whose memory was written to keeps its node
+    with no_grad():
+        node: Any = tensor._node
     sentences = [what_it_is(tensor, node), what_is_saved(node)]
     if tensor._grad is None:
         sentences.append(f".grad is None because {why(tensor, node)}.")

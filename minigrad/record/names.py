@@ -17,6 +17,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from minigrad.tape import no_grad
 from minigrad.tensor import Node, Tensor
 
 # Nodes whose symbol is not their own name.
@@ -218,9 +219,12 @@ class Names:
         self.cut: dict[str, Tensor] = {}
         # how the source calls a node
         self.texts: dict[Node, set[str]] = {}
-        for name, tensor in variables(namespace):
-            if tensor._node is not None:
-                self.tensors.setdefault(tensor._node, (name, tensor))
+        # so that a view whose memory was written to keeps its node
+        with no_grad():
+            known = [(name, tensor, tensor._node) for name, tensor in variables(namespace)]
+        for name, tensor, node in known:
+            if node is not None:
+                self.tensors.setdefault(node, (name, tensor))
             else:
                 self.constants.setdefault(id(tensor._data), name)
                 self.cut.setdefault(name, tensor)

@@ -54,6 +54,12 @@ ATTEMPTS: list[tuple[str, type[Exception], str]] = [
      "Please clone() the tensor before performing the operation."),
     ("T.zeros(2, 1, 3).copy_(T.zeros(2, 3))", RuntimeError,
      "output with shape [2, 1, 3] doesn't match the broadcast shape [2, 2, 3]"),
+    ("T.nn.Parameter(T.tensor([1]))", RuntimeError, "Only Tensors of floating point and complex dtype can require gradients"),
+    ("T.ones(2, 1).requires_grad_().__setitem__((slice(None), c > 0), 0)", RuntimeError,
+     "a leaf Variable that requires grad is being used in an in-place operation."),
+    ("T.zeros(0, 3).index_select(0, T.tensor([0]))", RuntimeError, "index_select(): self indexing axis dim should be positive"),
+    ("T.meshgrid(c, c.double())", RuntimeError, "meshgrid expects all tensors to have the same dtype"),
+    ("c.scatter_add(0, T.tensor([0]), c.double())", RuntimeError, "scatter(): Expected self.dtype to be equal to src.dtype"),
     ("c.fill_(c)", RuntimeError, "fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions."),
     ("x.unbind()[0].mul_(2)", RuntimeError,
      "Output 0 of Unbind is a view and is being modified inplace. This view is the output of a function that "

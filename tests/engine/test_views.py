@@ -85,6 +85,43 @@ def test_writes_do_not_reach_the_graph_of_views_of_a_detached_tensor() -> None:
     assert part.tolist() == [8.0] and not part.requires_grad
 
 
+VIEWS = {
+    "w[0]": "",
+    "w.chunk(2)[1]": "Output 1 of Split is a view and its base or another view of its base has been modified inplace. This view",
+    "w.unbind()[1]": "Output 1 of Unbind is a view and its base or another view of its base has been modified inplace. This view",
+    "hidden(w)": "A view was created in no_grad mode and its base or another view of its base has been modified inplace with",
+}
+
+
+@pytest.mark.parametrize(("view", "words"), VIEWS.items())
+def test_a_view_is_made_again_when_it_is_used_after_a_write(view: str, words: str) -> None:
+    """Its node follows from the memory as it is then, and where there can be none it is refused, as in PyTorch."""
+    w = leaf(1.0, 2.0)
+    v = eval(view, {"w": w, "hidden": mg.no_grad()(lambda w: w[1])})
+    with mg.no_grad():
+        w.mul_(2)
+        assert not (v * 2).requires_grad
+    if not words:
+        (v * 3).backward()
+        assert v.grad_fn.name() == "AsStridedBackward0" and w.grad.tolist() == [3.0, 0.0]
+        return
+    for attempt in (lambda: v * 3, lambda: v.is_leaf):
+        with pytest.raises(RuntimeError, match="^" + words):
+            attempt()
+    assert repr(v).endswith("grad_fn=<Invalid>)") and v.requires_grad and not v.detach().requires_grad
+    assert mg.explain(v).startswith("A float64 tensor")
+
+
+def test_hooks_on_a_view_end_with_the_node_that_they_were_on() -> None:
+    seen, w = [], leaf(1.0, 2.0)
+    v = w[0]
+    v.register_hook(seen.append)
+    with mg.no_grad():
+        w.mul_(2)
+    v.backward()
+    assert seen == [] and w.grad.tolist() == [1.0, 0.0]
+
+
 def test_a_write_into_a_view_is_freed_with_its_graph() -> None:
     x = leaf(1.0, 2.0)
     y = x * 1
@@ -169,6 +206,10 @@ def test_a_slice_is_not_written_from_one_that_overlaps_it() -> None:
          "(d * 2).requires_grad and not d.is_inference()"),
         ("d = T.ones(2, 3, 4).requires_grad_() @ T.ones(4); d.neg_()", "d.grad_fn.name() == 'NegBackward0'"),
         ("a = T.tensor(float('nan')).requires_grad_(); a.prod().backward(); a.prod(0).backward()", "a.grad.item() == 2"),
+        ("b = T.ones(2, 0).requires_grad_().diff()", "b.is_leaf"),
+        ("a = T.ones(2).requires_grad_(); b = a.repeat_interleave(2); b.sum().backward(); b.sum().backward()",
+         "b.grad_fn.name(), a.grad.tolist() == ('ViewBackward0', [4.0, 4.0])"),
+        ("b = T.ones(2).requires_grad_(); a = b[0]; b.requires_grad_(False)\nwith T.no_grad(): a.mul_(2)", "a.requires_grad"),
         ("b = T.ones(2, 3, 4).permute(2, 0, 1); c = b.contiguous(), b[:, :, ::2].clone().contiguous()",
          "c[0].stride(), c[1].stride() == ((6, 3, 1), (4, 2, 1))"),
     ],
