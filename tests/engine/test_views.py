@@ -87,8 +87,8 @@ def test_writes_do_not_reach_the_graph_of_views_of_a_detached_tensor() -> None:
 
 VIEWS = {
     "w[0]": "",
-    "w.chunk(2)[1]": "Output 1 of Split is a view and its base or another view of its base has been modified inplace. This view",
-    "w.unbind()[1]": "Output 1 of Unbind is a view and its base or another view of its base has been modified inplace. This view",
+    "w.chunk(2)[1]": "Output 1 of Split is a view and its base or another view of its base has been modified inplace. This",
+    "w.unbind()[1]": "Output 1 of Unbind is a view and its base or another view of its base has been modified inplace. This",
     "hidden(w)": "A view was created in no_grad mode and its base or another view of its base has been modified inplace with",
 }
 
