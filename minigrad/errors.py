@@ -404,10 +404,13 @@ ONE_OF_SEVERAL = (
     "You should replace the inplace operation by an out-of-place one."
 )
 FUNCTION_VIEW = (
-    "Output {} of {} is a view and is being modified inplace. This view was created inside a custom Function (or because "
-    "an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward "
-    "associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by "
-    "cloning the output of the custom Function."
+    "Output {} of {} is a view and is being modified inplace. "
+    "This view was created inside a custom Function "
+    "(or because an input was returned as-is) and the autograd logic "
+    "to handle view+inplace would override the custom backward "
+    "associated with the custom Function, leading to incorrect gradients. "
+    "This behavior is forbidden. "
+    "You can fix this by cloning the output of the custom Function."
 )
 DETACH_VIEW = "Can't detach views in-place. Use detach() instead. "
 DATA_DTYPE = "data set to a tensor that requires gradients must be floating point or complex dtype"

@@ -21,7 +21,7 @@ import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import errors
-from minigrad.errors import freed
+from minigrad.errors import check, freed
 from minigrad.operation import record
 from minigrad.tape import bump_version, counter, fit, is_grad_enabled, no_grad, overwritten
 from minigrad.tensor import Node, Tensor, wrap
@@ -260,7 +260,7 @@ def check_dirty(ctx: FunctionCtx, outputs: Sequence[Any], recording: bool) -> No
     """Note that forward wrote into what it marked dirty.  RuntimeError where that is forbidden, or not returned."""
     for t in ctx._dirty:
         bump_version(t)
-        errors.check(among(t, outputs), errors.DIRTY_NOT_RETURNED)
+        check(among(t, outputs), errors.DIRTY_NOT_RETURNED)
         if recording and t._view is None and t._node is not None and t.is_leaf:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if recording:

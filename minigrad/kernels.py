@@ -474,20 +474,20 @@ def det(x: Array) -> Array:
     return out
 
 
-def inverse(x: Array) -> Array:
-    try:
-        return np.linalg.inv(x)
-    except np.linalg.LinAlgError:
-        text = "linalg.inv: The inversion could not be completed because the input matrix is singular."
-        raise LinAlgError(text) from None
+def of_regular(function: Any, words: str) -> Callable[..., Array]:
+    """numpy's function, which says in these words that a matrix is singular."""
+
+    def forward(*arrays: Array) -> Array:
+        try:
+            return function(*arrays)
+        except np.linalg.LinAlgError:
+            raise LinAlgError(words + " the input matrix is singular.") from None
+
+    return forward
 
 
-def solve(x: Array, y: Array) -> Array:
-    try:
-        return np.linalg.solve(x, y)
-    except np.linalg.LinAlgError:
-        text = "torch.linalg.solve: The solver failed because the input matrix is singular."
-        raise LinAlgError(text) from None
+inverse = of_regular(np.linalg.inv, "linalg.inv: The inversion could not be completed because")
+solve = of_regular(np.linalg.solve, "torch.linalg.solve: The solver failed because")
 
 
 # ------------------------------------------------------------ reductions

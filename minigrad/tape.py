@@ -32,7 +32,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from minigrad import dtypes, errors
-from minigrad.errors import quoted
+from minigrad.errors import check, quoted
 from minigrad.tensor import Array, Hook, Hooks, Node, Tensor, Untracked, age_views, hooked, wrap
 
 # ------------------------------------------------------------------------------------------------ the walk
@@ -553,8 +553,8 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     if requires_grad and self._data.dtype.kind != "f":
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     allowed = not requires_grad or state.inference or not self.is_inference()
-    errors.check(allowed, errors.INFERENCE_REQUIRES)
-    errors.check(requires_grad or self.is_leaf, errors.ONLY_LEAVES + errors.USE_DETACH)
+    check(allowed, errors.INFERENCE_REQUIRES)
+    check(requires_grad or self.is_leaf, errors.ONLY_LEAVES + errors.USE_DETACH)
     if self.is_leaf and not requires_grad and self._node is not None:
         self.__dict__["_frozen"], self._node = self._node, None
     elif self.is_leaf and requires_grad and (self._node is None or self._node.leaf() is None):  # type: ignore[attr-defined]
@@ -948,7 +948,7 @@ def upstream(gradients: Any, n: int) -> list[Tensor | None]:
     for g in found:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    errors.check(len(found) >= n, f"got {n} tensors and {len(found)} gradients")
+    check(len(found) >= n, f"got {n} tensors and {len(found)} gradients")
     return found[:n]
 
 

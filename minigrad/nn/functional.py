@@ -519,11 +519,8 @@ def cross_entropy(
     if weight is not None:
         logs = logs * _along(weight, input, dim)
     smooth = -logs.sum(dim) * counted
-    if reduction == "mean":
-        weights = counted if weight is None else counted * weight[classes]
-        smooth = smooth.sum() / weights.sum()
-    elif reduction == "sum":
-        smooth = smooth.sum()
+    weights = counted if weight is None else counted * weight[classes]
+    smooth = smooth.sum() / weights.sum() if reduction == "mean" else _reduced(smooth, reduction)
     part = label_smoothing / input.shape[dim]
     return loss * (1 - label_smoothing) + smooth * part
 

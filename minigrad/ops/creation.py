@@ -297,7 +297,10 @@ def linspace(
 
 
 @public
-def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def eye(
+    n: int, m: int | None = None, *,
+    dtype: Any = None, device: Any = None, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """The identity matrix (n, n), or an (n, m) matrix with ones on the diagonal."""
     at_least(0, n, "n must be greater or equal to 0, got {}")
     at_least(0, n if m is None else m, "m must be greater or equal to 0, got {}")
