@@ -1,6 +1,6 @@
 """A node of PyTorch as a row of the derivative table: which row, and what the rules are given.
 
-PyTorch names most nodes as the table does and same_rank the same values under
+PyTorch names most nodes as the table does and saves the same values under
 other names (`_saved_self` for x); DIFFERENT says where that is not enough.
 A node that no row fits is shown without a rule.
 """
@@ -16,27 +16,46 @@ from minigrad.operation import Operation
 from minigrad.record.numbers import Extent
 from minigrad.tape import TABLE
 
-# what a rule takes, and under which names PyTorch same_rank it
+# what a rule takes, and under which names PyTorch saves it
 SAVED = {
-    "x": ("self", "input"), "y": ("other", "mat2", "target", "indices", "index", "vec", "tensor", "exponent", "weight"),
-    "z": ("mask", "weight"), "u": ("pos_weight",), "out": ("result",), "dims": ("dim", "dims"),
-    "low": ("min",), "high": ("max",), "slope": ("negative_slope",), "i": ("dim0", "dim1"), "j": ("dim1", "dim2"),
-    "offset": ("diagonal", "offset"), "padding": ("padding_idx",),
-}  # fmt: skip
+    "x": ("self", "input"),
+    "y": ("other", "mat2", "target", "indices", "index", "vec", "tensor", "exponent", "weight"),
+    "z": ("mask", "weight"),
+    "u": ("pos_weight",),
+    "out": ("result",),
+    "dims": ("dim", "dims"),
+    "low": ("min",),
+    "high": ("max",),
+    "slope": ("negative_slope",),
+    "i": ("dim0", "dim1"),
+    "j": ("dim1", "dim2"),
+    "offset": ("diagonal", "offset"),
+    "padding": ("padding_idx",),
+}
 REDUCTIONS = ("none", "mean", "sum")
 # names of nodes that several rows have: the row whose rule fits what PyTorch does
 CHOSEN = {
-    "AddmmBackward0": "addmm", "ViewBackward0": "reshape", "ReshapeAliasBackward0": "reshape",
-    "UnsafeViewBackward0": "unsafe_view", "PowBackward0": "power", "LinalgVectorNormBackward0": "vector_norm",
-    "LogsumexpBackward0": "logsumexp", "SqueezeBackward2": "squeeze_dim", "IndexBackward0": "pick",
-    "BernoulliBackward0": "", "NormalBackward3": "",
+    "AddmmBackward0": "addmm",
+    "ViewBackward0": "reshape",
+    "ReshapeAliasBackward0": "reshape",
+    "UnsafeViewBackward0": "unsafe_view",
+    "PowBackward0": "power",
+    "LinalgVectorNormBackward0": "vector_norm",
+    "LogsumexpBackward0": "logsumexp",
+    "SqueezeBackward2": "squeeze_dim",
+    "IndexBackward0": "pick",
+    "BernoulliBackward0": "",
+    "NormalBackward3": "",
     # by a number
-    "MulBackward1": "mul", "DivBackward1": "div", "AddBackward1": "add", "SubBackward1": "sub",
-}  # fmt: skip
+    "MulBackward1": "mul",
+    "DivBackward1": "div",
+    "AddBackward1": "add",
+    "SubBackward1": "sub",
+}
 
 
 class Attributes:
-    """What a node of PyTorch same_rank, by name, as numbers and arrays."""
+    """What a node of PyTorch saves, by name, as numbers and arrays."""
 
     def __init__(self, node: Any, shapes: list[Any], arrays: Callable[[Any], Any]) -> None:
         self.node, self.shapes, self.arrays = node, shapes, arrays
@@ -46,7 +65,7 @@ class Attributes:
         return self.plain(getattr(self.node, f"_saved_{name}", None))
 
     def plain(self, value: Any) -> Any:
-        """A value without PyTorch; it same_rank negative numbers as large ones."""
+        """A value without PyTorch; it saves negative numbers as large ones."""
         if isinstance(value, (tuple, list)):
             return tuple(self.plain(each) for each in value)
         if type(value) is int:
@@ -203,15 +222,26 @@ DIFFERENT: dict[str, Callable[[Attributes], Further]] = {
     "MaskedFillBackward1": lambda saved: {"z": saved.mask},
     "BinaryCrossEntropyBackward0": lambda saved: {"z": saved.weight},
     "BinaryCrossEntropyWithLogitsBackward0": lambda saved: {"z": saved.weight, "u": saved.pos_weight},
-    "NllLossBackward0": nll, "NllLoss2DBackward0": nll,
-    "MaxBackward0": chosen, "MinBackward0": chosen, "MedianBackward1": chosen, "SortBackward0": chosen,
-    "TopkBackward0": chosen, "IndexBackward0": indexed, "AvgPool2DBackward0": pooled,
+    "NllLossBackward0": nll,
+    "NllLoss2DBackward0": nll,
+    "MaxBackward0": chosen,
+    "MinBackward0": chosen,
+    "MedianBackward1": chosen,
+    "SortBackward0": chosen,
+    "TopkBackward0": chosen,
+    "IndexBackward0": indexed,
+    "AvgPool2DBackward0": pooled,
     "IndexSelectBackward0": lambda saved: {"y": saved.index, "dims": saved.axes(saved.dim)},
     "EmbeddingBackward0": lambda saved: None if saved.sparse or saved.scale_grad_by_freq else {},
-    "ConvolutionBackward0": convolved, "NativeLayerNormBackward0": layer_normed,
-    "NativeBatchNormBackward0": batch_normed, "ConstantPadNdBackward0": padded, "SliceBackward0": sliced,
+    "ConvolutionBackward0": convolved,
+    "NativeLayerNormBackward0": layer_normed,
+    "NativeBatchNormBackward0": batch_normed,
+    "ConstantPadNdBackward0": padded,
+    "SliceBackward0": sliced,
     "SelectBackward0": lambda saved: {"key": (slice(None),) * (saved.dim % saved.rank) + (saved.index,)},
     "DiagonalBackward0": lambda saved: {"i": saved.dim1, "j": saved.dim2},
-    "SplitBackward0": lambda saved: None, "UnbindBackward0": lambda saved: None, "SplitWithSizesBackward0": lambda saved: None,
+    "SplitBackward0": lambda saved: None,
+    "UnbindBackward0": lambda saved: None,
+    "SplitWithSizesBackward0": lambda saved: None,
     "MaxPool2DWithIndicesBackward0": lambda saved: None,
-}  # fmt: skip
+}
