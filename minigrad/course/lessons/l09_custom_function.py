@@ -87,8 +87,8 @@ TWO_SCALES = (
     "(Scale.apply(x, k) + Scale.apply(z, -3.0)).backward(torch.tensor(v))\n[x.grad, z.grad]"
 )
 SHORT = (
-    "Here a and b are 3e-7 and 4e-7, and their length is small, but not 0. Replace the divisor only where it is exactly 0, and "
-    "add nothing to it."
+    "One pair is short here, such as (3e-7, 4e-7), and its length is not 0. Replace the divisor only where it is exactly 0, "
+    "and add nothing to it."
 )
 
 
@@ -109,6 +109,11 @@ def probes_9_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(SCALE, x=x, k=1.375, v=v).expect(1.375 * v)
     yield run(TWICE.format("Scale.apply(x, -0.75)"), x=x, v=v).expect(-1.5 * v)
     yield hypots([3e-7], [4e-7], [10.0], [6.0], [8.0]).on(SHORT)
+    n, tiny, v, order = numbers(rng, 2), 1e-7 * numbers(rng, 2), numbers(rng, 4), rng.permutation(4)
+    a = np.array([0.0, 0.0, n[0], tiny[0]])[order]  # zeros at drawn places, and a short pair
+    b = np.array([0.0, n[1], 0.0, tiny[1]])[order]
+    r = np.where(a * a + b * b == 0, 1.0, np.hypot(a, b))
+    yield run(HYPOT, a=a, b=b, v=v).expect([v * a / r, v * b / r]).on(SHORT)
 
 
 def hypots(a: list[float], b: list[float], v: list[float], of_a: list[float], of_b: list[float]) -> Probe:
@@ -136,6 +141,11 @@ INPUT_CHANGED = (
 OUTPUT_CHANGED = (
     "x = torch.tensor(x, requires_grad=True)\ny = x + 0\nz = Cube.apply(y)\nz += 2\nz.sum().backward()\nx.grad"
 )
+NOTICED = (
+    "def noticed(change):\n    y = torch.tensor(x, requires_grad=True) + 0\n    z = Cube.apply(y)\n    if change:\n"
+    "        y += 1\n    try:\n        z.sum().backward()\n    except RuntimeError:\n        return True\n    return False\n"
+    "[noticed(change) for change in changes]"
+)
 WATCHED = (
     "The engine watches what forward gives to save_for_backward, and nothing else: no attribute of ctx, no array, no copy. It "
     "has to get x, and x alone."
@@ -155,8 +165,11 @@ def probes_9_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(SAVED, x=x).expect(1).show().on(WATCHED)
     yield run(ON_CTX, x=x).expect([]).show().on(WATCHED)
     yield run(TWICE.format("Cube.apply(x)"), x=x, v=v).expect(6 * v * x**2)
-    tiny = np.array([2e-4, -3e-4])  # a slope measured with a step of 1e-5 is off
-    yield run(ALONE.format("Cube.apply(x)"), x=tiny, v=np.array([1e6, 2e6])).expect([0.12, 0.54])
+    tiny, v = 1e-4 * numbers(rng, 2), 1e6 * numbers(rng, 2)  # a slope measured with a step of 1e-5 is off
+    yield run(ALONE.format("Cube.apply(x)"), x=tiny, v=v).expect(3 * v * tiny**2)
+    yield run("Cube.apply(torch.tensor(x))", x=(both := np.array([-1.0, 1.0]) * abs(numbers(rng, 2)))).expect(both**3)
+    changes = [bool(n) for n in rng.permutation([0, 0, 0, 1, 1, 1])]
+    yield run(NOTICED, x=x, changes=changes).expect(changes).on(WATCHED)
 
 
 # --- 9.4 chosen gradients ------------------------------------------------------------------------------
@@ -183,6 +196,8 @@ def probes_9_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(REVERSE.replace("(x, k)", "(Reverse.apply(x, 2.0), k)"), x=x, k=-3.0, v=v).expect(-6 * v)
     yield run(REVERSE, x=x, k=0.0, v=v).expect(0 * v)
     yield run(TWICE.format("RoundThrough.apply(Reverse.apply(x, 0.25))"), x=x, v=v).expect(-0.5 * v)
+    whole = rng.integers(-9, 9, size=6).astype(float)
+    yield run("RoundThrough.apply(torch.tensor(x))", x=whole + rng.uniform(-0.45, 0.45, size=6).round(2)).expect(whole)
 
 
 # --- 9.5 a gradcheck of one's own ----------------------------------------------------------------------
