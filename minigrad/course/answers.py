@@ -102,8 +102,10 @@ def of_lesson(added: Section) -> Section:
         lesson = lessons.lesson(lessons.find(added.id).lesson)
     except KeyError as error:
         raise TextError(added.file, added.top.line, error.args[0]) from error
-    section: Section = next(each for each in lesson.sections if each.id == added.id)
-    return section
+    found: Section | None = next((each for each in lesson.sections if each.id == added.id), None)
+    if found is None:
+        raise TextError(added.file, added.top.line, f"the answers of {added.id} are Python, so nothing can be added to them")
+    return found
 
 
 def places(section: Section, exercise: Exercise) -> dict[str, str]:

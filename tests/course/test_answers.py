@@ -1,5 +1,6 @@
 """`minigrad answers`: the answers of a lesson's text, and those that a teacher adds, are tried."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,15 @@ def test_bad_input_is_a_sentence_with_file_and_line(
     said = refused(tmp_path / "mine.md", capsys)
     (sentence,) = [each for each in said.splitlines() if word in each]
     assert f"mine.md, line {line}: " in sentence, said
+
+
+def test_nothing_is_added_to_an_exercise_without_a_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    python = dataclasses.replace(lessons.lesson(5), sections=())
+    monkeypatch.setattr(lessons, "lesson", lambda number: python)
+    (tmp_path / "mine.md").write_text(MINE, encoding="utf-8")
+    assert "mine.md, line 3: the answers of 5.1 are Python" in refused(tmp_path / "mine.md", capsys)
 
 
 def test_a_file_that_is_not_there_and_a_text_without_questions(
