@@ -104,71 +104,6 @@ SMALL = (
 )  # what is added to be on the safe side
 
 
-def likely_11_1(probe: Probe) -> dict[str, Any]:
-    """Log-softmaxes with a likely mistake, by what to say about it."""
-    z = np.asarray((probe.args or list(probe.data.values()))[0], dtype=float)
-    shifted, whole = z - z.max(axis=1, keepdims=True), z - z.max()
-    e = np.exp(shifted)
-    total, p = e.sum(axis=1, keepdims=True), softmax_rows(z)
-    naive = np.log(np.exp(z) / np.exp(z).sum(axis=1, keepdims=True))
-    found = {
-        "The formula is right, but exp(1000) is inf. A number subtracted from a whole row does not change its softmax. Which "
-        "number?": naive,
-        "nan and inf are replaced at the end, but the right numbers are lost before. Nothing may overflow in the first place.":
-            np.nan_to_num(naive),
-        "The infinite logarithms are replaced at the end. Work the logarithm into the formula, so that no probability is "
-        "rounded to 0.": np.nan_to_num(np.log(p)),
-        "The sum of the exponentials is subtracted. Subtract its logarithm.": shifted - total,
-        "The exponentials are summed down the columns. Each row needs its own sum: axis=1.": shifted - np.log(e.sum(axis=0)),
-        "The sum of the first row is used for every row. Each row needs its own sum: axis=1.": shifted - np.log(total[0]),
-        "The sum of the last row is used for every row. Each row needs its own sum: axis=1.": shifted - np.log(total[-1]),
-        "The exponentials of all rows are summed together. Each row needs its own sum: axis=1.": shifted - np.log(e.sum()),
-        "The whole array has one maximum and one sum here. Each row needs its own: axis=1.": (
-            whole - np.log(np.exp(whole).sum())),
-        "The maximum of the row is subtracted twice. Shift the row once, and subtract the logarithm of the sum.":
-            shifted - np.log(total) - z.max(axis=1, keepdims=True),
-        "The shifted scores are divided by the logarithm of the sum. Subtract it: log(a / b) is log(a) - log(b).":
-            shifted / np.log(total),
-        "This adds up logarithms. The logarithm of the sum is needed: sum first.":
-            shifted - np.log(e).sum(axis=1, keepdims=True),
-        "The logarithms are divided. log(a / b) is log(a) - log(b).": np.log(e) / np.log(total),
-        "The signs of the scores are turned around, so the smallest score gets the largest probability.": stable(-z),
-        "The scores are divided by their standard deviation, which changes their differences. Only subtract.":
-            stable((z - z.mean(axis=1, keepdims=True)) / z.std(axis=1, keepdims=True)),
-        "The scores are divided by the largest one, which changes their differences. Subtract it.":
-            stable(z / z.max(axis=1, keepdims=True)),
-        "The maximum of the row is added outside the exponential. Subtract it in both places.":
-            z + z.max(axis=1, keepdims=True) - np.log(total),
-        "The maximum is subtracted outside the exponential only. Subtract it in both places.":
-            shifted - np.log(np.exp(z).sum(axis=1, keepdims=True)),
-        "The exponentials of the shifted scores stand in front of the logarithm. The shifted scores themselves belong there.":
-            e - np.log(total),
-        "The scores are divided by their sum, which changes their differences. Subtract the largest one.":
-            stable(z / z.sum(axis=1, keepdims=True)),
-        "You subtract 1000. Each row needs the shift by its own maximum.":
-            z - 1000 - np.log(np.exp(z - 1000).sum(axis=1, keepdims=True)),
-        "np.log2 is the logarithm to the base 2. Cross-entropy needs the natural logarithm, np.log.": shifted - np.log2(total),
-        "np.log10 is the logarithm to the base 10. Cross-entropy needs the natural logarithm, np.log.": (
-            shifted - np.log10(total)),
-        "np.log1p(s) is log(1 + s). The sum already contains everything, so its plain logarithm is needed.":
-            shifted - np.log1p(total),
-        "The softmax is taken twice: its logarithm is taken of the softmax of probabilities.": stable(p),
-        "These are the shifted exponentials. They are not divided by their sum, and there is no logarithm.": e,
-        "This is only the logarithm of the sum. The score itself is missing.": z.max(axis=1, keepdims=True) + np.log(total),
-        "The sum runs over the row without the largest score. Each score of the row belongs in it.": (
-            shifted - np.log(total - 1)),
-    }  # fmt: skip
-    for limit in (50, 88, 100, 300, 600, 700, 709, 1000):
-        found[f"Scores beyond {limit} are cut off. Nothing overflows, but the differences within a row are lost. A shift "
-              "preserves them. By which number should you shift?"] = stable(np.clip(z, -limit, limit))  # fmt: skip
-    for small in SMALL:
-        found[f"Probabilities below {small:g} are cut off, so small ones get a wrong logarithm. Work the logarithm into the "
-              "formula instead."] = np.log(np.clip(p, small, 1))  # fmt: skip
-        found[f"{small:g} is added before the logarithm. This prevents inf, but small probabilities get a wrong logarithm. "
-              "Work the logarithm into the formula instead."] = np.log(p + small)  # fmt: skip
-    return found
-
-
 # --- 11.2 cross-entropy --------------------------------------------------------------------------------
 
 
@@ -493,7 +428,6 @@ LESSON = lesson(
             "probes": probes_11_1,
             "prelude": ENGINE_OFF,
             "steps": steps_11_1,
-            "likely": likely_11_1,
         },
         "11.2": {
             "oracle": by_engine,
