@@ -35,9 +35,10 @@ class Matrix:
     seconds: float = 0.0  # of processor time, the slowest check
 
     def note(self, what: str, seed: int, says: str) -> None:
-        """A problem with one of the answers."""
-        place = f"{self.places[what]}: " if what in self.places else ""
-        self.problems.append(f"{place}{what} {says} (seed {seed})")
+        """A problem with one of the answers; the same with other numbers is no second one."""
+        problem = f"{self.places[what]}: {what} {says}" if what in self.places else f"{what} {says}"
+        if not any(known.startswith(problem) for known in self.problems):
+            self.problems.append(f"{problem} (seed {seed})")
 
 
 def prove(exercise: Exercise, seeds: tuple[int, ...] = SEEDS, places: Mapping[str, str] | None = None) -> Matrix:
@@ -144,6 +145,7 @@ def try_wrong(matrix: Matrix, seed: int) -> None:
             taken = next((w for w in matrix.exercise.wrong if w.id == verdict.mistake), None)
             if taken is None or not wrong.alike or taken.alike != wrong.alike:
                 matrix.note(what, seed, f"is taken for {verdict.mistake or 'no known answer'}")
+                continue
         message = verdict.lines[-1] if verdict.lines else ""
         other = messages.setdefault(message, wrong)
         if other is not wrong and (not wrong.alike or other.alike != wrong.alike):
