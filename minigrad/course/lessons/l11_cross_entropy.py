@@ -348,75 +348,11 @@ def probes_11_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ROOTS, x=x, v=v).expect(v / (2 * np.sqrt(x)))
     yield run(ROOTS, x=np.array([4.0, 0.0, 0.25]), v=np.array([2.0, 5.0, -3.0])).expect(np.array([0.5, 0.0, -3.0]))
     yield run(ROOTS, x=np.array([-4.0, 0.01]), v=np.array([3.0, 0.7])).expect(np.array([0.0, 3.5]))
-    yield run(KEPT, x=np.array([4.0, 0.0, -9.0])).expect(np.array([4.0, 0.0, -9.0]))
+    kept = run(KEPT, x=np.array([4.0, 0.0, -9.0])).expect(np.array([4.0, 0.0, -9.0]))
+    yield kept.on("Your function changes x, which belongs to its caller. Make a new tensor.")
     yield run(ROOTS, x=np.array([1e-30, -1e-30]), v=np.array([2e-15, 3.0])).expect(np.array([1.0, 0.0]))
     yield run(ROOTS, x=np.array([1e-8, 0.0]), v=np.array([3.0, 0.7])).expect(np.array([15000.0, 0.0]))
     yield run("1e300 * safe_sqrt(torch.tensor(x))", x=np.array([0.0, -4.0])).expect(np.array([0.0, 0.0]))
-
-
-def likely_11_3(probe: Probe) -> dict[str, Any]:
-    """Values or gradients of a root with a likely mistake; a test for a changed input."""
-    x, v = np.asarray(probe.data["x"], dtype=float), np.asarray(probe.data.get("v", 1.0))
-    if probe.code == KEPT:
-        changed = "Your function changes x, which belongs to its caller. Make a new tensor."
-        return {changed: lambda y: not np.array_equal(plain(y), x)}
-    up, wanted = np.maximum(x, 0), probe.code == ROOTS
-    factor = 1e300 if "1e300" in probe.code else 1.0
-    bad = "The root of a negative number is nan, and 0 times nan is nan, too. The root must not see such a number."
-    found: dict[str, Any] = {
-        bad: v * np.where(x > 0, 0.5 / np.sqrt(x), np.nan) if wanted else factor * np.where(x < 0, np.nan, np.sqrt(up)),
-        "This is x itself where x is positive. Where is the root?": v * (x > 0) if wanted else factor * up,
-        "This is the square. The root is asked for.": v * 2 * up if wanted else factor * up**2,
-    }  # fmt: skip
-    if not wanted:
-        found["Below zero this is minus the root of the size. It should be 0."] = (
-            factor * np.sign(x) * np.sqrt(np.abs(x))
-        )
-        found["1 is subtracted from each root. Only the entries that are not positive have to become 0."] = factor * (
-            np.sqrt(np.where(x > 0, x, 1.0)) - 1
-        )
-        found["One condition decides for the whole array here. torch.where decides for each entry."] = lambda y: (
-            (x > 0).any() and not plain(y).any()
-        )
-        found["Only the positive entries are left. Each entry of x needs one in the result."] = factor * np.sqrt(
-            x[x > 0]
-        )
-    closed = x <= 0
-    if wanted or closed.any():
-        found["Where x is not positive the answer is a small number, and not 0 itself. Put exactly 0 there."] = (
-            v * (x > 0) / (2 * np.sqrt(np.where(x > 0, x, 1.0)))
-            if wanted
-            else lambda y: (
-                np.allclose(plain(y)[~closed], factor * np.sqrt(up)[~closed])
-                and np.ptp(plain(y)[closed]) == 0
-                and 0 < abs(plain(y)[closed][0]) < 0.5 * factor
-            )
-        )
-    for small in SMALL:
-        words = f"The small number {small:g} is under the root, so the values or derivatives are a little wrong"
-        ask = "There is an exact way: which entries may the root not see?"
-        slope, root = v * (x > 0) / (2 * np.sqrt(up + small)), factor * np.sqrt(up + small)
-        found[f"{words}. {ask}"] = slope if wanted else root
-        negative = np.where(x + small < 0, np.nan, slope) if wanted else root * (x > 0)
-        found[f"{words}, and a negative number still reaches the root, whose derivative is nan there. {ask}"] = negative
-        held = np.maximum(x, small)
-        words = f"Numbers below {small:g} are replaced by {small:g}"
-        found[
-            f"{words} before the root, so where x is 0 or negative the answer is not 0. Replace the root's input only "
-            "where x is *not* positive, and put 0 there afterwards."
-        ] = v * (x >= small) / (2 * np.sqrt(held)) if wanted else factor * np.sqrt(held)
-        words = f"The small number {small:g} is under the root, so the values or derivatives are a little wrong"
-        if small < 1e-200:
-            continue  # where x is positive it is lost in the sum
-        found[f"{words}, also where x is positive. {ask}"] = slope if wanted else root * (x > 0)
-        found[f"{words}, and subtracting its root afterwards does not mend this. {ask}"] = (
-            slope if wanted else root - factor * np.sqrt(small))  # fmt: skip
-    return found
-
-
-def plain(value: Any) -> Array:
-    """The numbers of a tensor that came."""
-    return np.asarray(getattr(value, "array", value), dtype=float)
 
 
 LESSON = lesson(
@@ -436,6 +372,6 @@ LESSON = lesson(
             "steps": steps_11_2,
             "likely": likely_11_2,
         },
-        "11.3": {"probes": probes_11_3, "prelude": ENGINE, "likely": likely_11_3},
+        "11.3": {"probes": probes_11_3, "prelude": ENGINE},
     },
 )
