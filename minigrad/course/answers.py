@@ -12,6 +12,7 @@ import functools
 import hashlib
 import re
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,17 +183,22 @@ def definitions(cells: Iterable[str], names: Sequence[str]) -> str:
     statements: list[ast.stmt] = []
     for cell in cells:
         try:
-            statements += ast.parse(cell).body
+            with warnings.catch_warnings(action="ignore"):
+                statements += ast.parse(cell).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # a cell that Python cannot read makes no name either
     for node in (n for s in statements for n in ast.walk(s) if isinstance(n, ast.FunctionDef | ast.ClassDef)):
         if ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-    makes = [made_by(statement) for statement in statements]
-    wanted, chosen = {name.partition(".")[0] for name in names}, set[int]()
-    while more := {i for i, made in enumerate(makes) if made & wanted} - chosen:
-        chosen |= more
-        wanted |= {n.id for i in more for n in ast.walk(statements[i]) if isinstance(n, ast.Name)}
+    makers: dict[str, set[int]] = {}
+    for i, statement in enumerate(statements):
+        for name in made_by(statement):
+            makers.setdefault(name, set()).add(i)
+    wanted, chosen = [name.partition(".")[0] for name in names], set[int]()
+    while wanted:
+        for i in makers.pop(wanted.pop(), set()) - chosen:
+            chosen.add(i)
+            wanted += [n.id for n in ast.walk(statements[i]) if isinstance(n, ast.Name)]
     try:
         source = "\n\n".join(ast.unparse(statements[i]) for i in sorted(chosen))
     except RecursionError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import json
 import re
+import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -105,5 +107,10 @@ def test_a_row_has_all_that_an_answer_needs() -> None:
     space: dict[str, Any] = {}
     exec(source, space)
     assert abs(space["f"](1.0) - 1.6829) < 1e-4
+    chain = "\n".join(f"a{i} = a{i + 1}" for i in range(4_000))
+    begun = time.process_time()
+    with warnings.catch_warnings(action="error"):
+        assert definitions([chain, "bad = '\\d'"], ("a0", "bad")) == "..."  # all of it, which is too long to be read
+    assert time.process_time() - begun < 2
     cells = ["class Value: pass", "times = 3", "Value.__mul__ = times"]
     assert definitions(cells, ("Value.__mul__",)).endswith("Value.__mul__ = times")

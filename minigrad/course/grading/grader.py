@@ -2,8 +2,8 @@
 
 The student's cells run in a worker of the sandbox; the judge (`verdict.py`, the same as in the notebook)
 asks from here. A cell that never ends is left out and the rest is run again; an exercise that ends the
-worker costs itself alone. A result is plain data, built from verdicts: nothing that a student printed or
-drew is in it. What goes wrong on our side is `not graded`, which is no score.
+worker costs itself alone. A result is plain data, built from verdicts, and of a wrong answer without a name
+its code: nothing that a student printed or drew is in it. What goes wrong on our side is `not graded`, which is no score.
 """
 
 from __future__ import annotations
