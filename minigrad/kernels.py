@@ -82,7 +82,8 @@ def count(shape: Shape, dims: Sequence[int] | None = None) -> int:
 
 def copied(x: Array, y: Array) -> Array:
     """y in the shape and type of x."""
-    wide = np.broadcast_shapes(x.shape, y.shape)
+    # which numpy takes long to say
+    wide = np.broadcast_shapes(x.shape, y.shape) if y.ndim and y.shape != x.shape else x.shape
     if wide != x.shape:
         raise RuntimeError(errors.OUTPUT_SHAPE.format(list(x.shape), list(wide)))
     return np.broadcast_to(np.asarray(y).astype(x.dtype), x.shape).copy()

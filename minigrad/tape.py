@@ -413,9 +413,10 @@ def bump_version(*tensors: Tensor, writer: Node | None = None, times: int = 1) -
     line = (writer and weakref.ref(writer), frame.f_code, frame.f_lasti)
     for tensor in tensors:
         if not isinstance(tensor._counter, Untracked):
-            writes, *_ = tensor._counter
-            tensor._counter[:] = writes + times, line
-        age_views(tensor if tensor._view is None else tensor._view[0])
+            tensor._counter[:] = tensor._counter[0] + times, line
+        owner = tensor if tensor._view is None else tensor._view[0]
+        if owner._views:
+            age_views(owner)
 
 
 def check_saved(node: Node) -> None:
@@ -955,8 +956,7 @@ def upstream(gradients: Any, n: int) -> list[Tensor | None]:
 def asked_for(inputs: Any, function: str) -> tuple[Tensor, ...]:
     """The inputs whose gradients are wanted, at least one.  RuntimeError for none, and for anything but a Tensor."""
     found = sequence(inputs)
-    if not found:
-        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
+    check(found, f"`inputs` argument to `{function}()` cannot be empty.")
     for t in found:
         if not isinstance(t, Tensor):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(t)}")

@@ -160,8 +160,8 @@ def check_view(target: Tensor, written: str = "is being") -> None:
 
 def check_memory(array: Array, args: tuple[Any, ...]) -> None:
     """RuntimeError if elements of the array share their memory, or if an argument shares part of it."""
-    if isinstance(array, ndarray) and array.size and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
-        raise RuntimeError(errors.OVERLAP)
+    stretched = isinstance(array, ndarray) and 0 in array.strides and array.size
+    errors.check(not stretched or all(s or n < 2 for s, n in zip(array.strides, array.shape)), errors.OVERLAP)
     shared = any(overlaps(array, other._data) for other in args if isinstance(other, Tensor))
     errors.check(not shared, errors.PARTIAL_OVERLAP)
 

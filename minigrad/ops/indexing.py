@@ -56,7 +56,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     if not picks:
         expand_shape(source, view._data.shape)
         # a source that has to be stretched may lie in the same memory
-        check_memory(view._data, (source,) if source.shape == view.shape else ())
+        check_memory(view._data, (source,) if source._data.shape == view._data.shape else ())
         overwrite(view, table.copied, converted(source, self.dtype))
         return
     check_writable(view)
