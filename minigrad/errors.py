@@ -373,18 +373,12 @@ INFERENCE_WRITTEN = (
     "See https://github.com/pytorch/rfcs/pull/17 for more details."
 )
 INFERENCE_REQUIRES = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
-CLONE = (
-    " to a single memory location. "
+SHARED = (
+    "unsupported operation: {} to a single memory location. "
     "Please clone() the tensor before performing the operation."
 )
-OVERLAP = (
-    "unsupported operation: "
-    "more than one element of the written-to tensor refers" + CLONE
-)
-PARTIAL_OVERLAP = (
-    "unsupported operation: "
-    "some elements of the input tensor and the written-to tensor refer" + CLONE
-)
+OVERLAP = SHARED.format("more than one element of the written-to tensor refers")
+PARTIAL_OVERLAP = SHARED.format("some elements of the input tensor and the written-to tensor refer")
 MADE_IN_MODE = {
     mode: f"A view was created in {mode} mode and is being modified inplace {now}. "
     "Given that this use case is ambiguous and error-prone, it is forbidden. "

@@ -532,7 +532,7 @@ class Tensor:
     def masked_fill(self, mask: Tensor, value: Any) -> Tensor:
         """A copy with `value`, a number or a tensor of one, where the mask holds."""
     def masked_fill_(self, mask: Tensor, value: Any) -> Tensor:
-        """`masked_fill`, written into this tensor; returns the tensor."""
+        """`masked_fill`, written into this tensor, to whose shape the mask is stretched; returns the tensor."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """The elements where the mask holds, in one dimension."""
     def matmul(self, other: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from minigrad.ops.creation import converted
 from minigrad.ops.elementwise import places_of
 from minigrad.ops.shapes import expand, expand_shape
 from minigrad.tensor import Tensor, wrap
-from minigrad.views import check_memory, check_writable, in_place, overlaps, overwrite
+from minigrad.views import check_memory, check_writable, in_place, overlaps, overwrite, write
 
 Shape = tuple[int, ...]
 
@@ -373,6 +373,13 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     return row(input, converted(source, input.dtype), mask)
 
 
+@public
+def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """`masked_fill`, written into this tensor, to whose shape the mask is stretched; returns the tensor."""
+    errors.broadcast_shapes(self._data.shape, mask._data.shape)
+    return write(self, masked_fill, mask, value)
+
+
 def _check_mask_type(mask: Tensor) -> None:
     words = f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}"
     check(mask.dtype is dtypes.bool_, words)
@@ -397,5 +404,5 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 
 
 attach(__getitem__, __setitem__, gather, take_along_dim, scatter)
-attach(scatter_add, index_select, index_add, masked_fill, masked_select, nonzero)
-attach(*in_place(scatter, scatter_add, index_add, masked_fill))
+attach(scatter_add, index_select, index_add, masked_fill, masked_fill_, masked_select, nonzero)
+attach(*in_place(scatter, scatter_add, index_add))

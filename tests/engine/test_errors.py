@@ -60,6 +60,10 @@ ATTEMPTS: list[tuple[str, type[Exception], str]] = [
     ("T.zeros(0, 3).index_select(0, T.tensor([0]))", RuntimeError, "index_select(): self indexing axis dim should be positive"),
     ("T.meshgrid(c, c.double())", RuntimeError, "meshgrid expects all tensors to have the same dtype"),
     ("c.scatter_add(0, T.tensor([0]), c.double())", RuntimeError, "scatter(): Expected self.dtype to be equal to src.dtype"),
+    ("c.masked_fill_(T.ones(2) > 0, 0)", RuntimeError,
+     "The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 0"),
+    ("c.masked_fill(T.ones(2) > 0, 0)", RuntimeError,
+     "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0"),
     ("c.fill_(c)", RuntimeError, "fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions."),
     ("x.unbind()[0].mul_(2)", RuntimeError,
      "Output 0 of Unbind is a view and is being modified inplace. This view is the output of a function that "
