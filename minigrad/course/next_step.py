@@ -137,7 +137,7 @@ def headings(slug: str) -> dict[str, str]:
 def learned(slug: str) -> list[str]:
     """What one can do after a lesson, from the list with which its notebook opens."""
     said = prose("notebooks", slug).partition("After this lesson you can")[2].strip()
-    return [line.removeprefix("- ").replace("$", "") for line in said.split("\n\n")[0].splitlines() if line]
+    return [line[2:].replace("$", "") for line in said.split("\n\n")[0].splitlines() if line.startswith("- ")]
 
 
 def prose(kind: str, slug: str) -> str:

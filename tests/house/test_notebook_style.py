@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import notebooks
+from minigrad.course import next_step, notebooks
 from minigrad.course.lessons import all_lessons
 
 ALL = [
@@ -79,6 +79,14 @@ def test_the_first_screen_tells_the_time(kind: str, lesson: str) -> None:
     opening = cells(kind, lesson, "markdown")[0]["source"]
     assert opening.startswith("# ")
     assert re.search(r"\b\d+ minutes\b", opening)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_first_screen_lists_what_is_learned_and_the_card_repeats_it(lesson: str) -> None:
+    opening = cells("notebooks", lesson, "markdown")[0]["source"]
+    listed = re.findall(r"^- (.+)$", opening, re.MULTILINE)
+    assert next_step.learned(lesson) == [line.replace("$", "") for line in listed] and len(listed) >= 3
+    assert opening.endswith("Words are explained in the [glossary](GLOSSARY.md), and error messages in [ERRORS](ERRORS.md).")
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
