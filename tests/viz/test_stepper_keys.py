@@ -203,6 +203,7 @@ def test_letters_in_an_input_are_answered_and_the_number_comes_back(inputs: Any)
 
 def test_each_input_has_its_slider_whose_ends_are_named(inputs: Any) -> None:
     where = lambda name: inputs.get_by_label(f"Change {name}", exact=True)
+    assert "status" not in inputs.locator(".mg-strip").aria_snapshot(), "an end is no message"
     place = "(e) => (e.value - e.min) / (e.max - e.min)"
     assert where("x").evaluate(place) == 0.6 and inputs.locator(".mg-slide").first.inner_text().split() == ["-10", "10"]
     assert where("far").evaluate(place) == 1 and "1e30" in inputs.locator(".mg-slide").nth(1).inner_text()

@@ -315,6 +315,13 @@ def test_a_line_is_as_thick_as_its_contribution_is_large_and_shows_its_sign(show
     assert len({dash for *_, dash in lines}) == 2, "not by colour alone"
 
 
+def test_what_is_heard_of_an_edge_is_its_sentence_and_no_loose_factor(show) -> None:
+    page = show("fan_out")
+    page.evaluate(GO, 8)
+    heard = page.locator(".mg-graph").aria_snapshot()
+    assert "local derivative × 1, contribution 1" in heard and "text: " not in heard
+
+
 def test_an_edge_that_is_looked_at_shows_its_contribution(show) -> None:
     page = show("scalar")
     page.evaluate(GO, 2)

@@ -36,7 +36,7 @@ export function makeInputs(model, on, listen) {
 
 	for (const [name, { s, d }] of Object.entries(inputs)) {
 		const columns = s.at(-1) || 1, cells = h("span.mg-cells" + (d.length > 1 ? " many" : ""), { style: `grid-template-columns: repeat(${columns}, auto)` });
-		const slider = h("input", { type: "range", ...KEEP }), ends = [h("output"), h("output")], whose = d.length > 1 ? h("code") : "";
+		const slider = h("input", { type: "range", ...KEEP }), ends = [h("span"), h("span")], whose = d.length > 1 ? h("code") : "";
 		let chosen;
 
 		/** The slider acts on one number of the input, and names it; its ends move only for a number beyond them. */
