@@ -32,7 +32,7 @@ STRICT = os.environ.get("MINIGRAD_CI") == "1"
 ABSENT = os.environ.get("MINIGRAD_ABSENT", "").split()
 PROGRAMS = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "bubblewrap": ("bwrap",)}
 
-collect_ignore = ["data"]  # notebooks of the first edition among it
+collect_ignore = ["data"]  # notebooks of another edition among it
 if os.name != "posix":  # sandboxes and forks
     collect_ignore += ["attacks", "grading", "course/test_limits.py"]
 

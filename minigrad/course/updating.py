@@ -1,11 +1,10 @@
 """A newer minigrad beside a student's older folder: what is from another edition, and what has newer copies, in sentences.
 
 Nothing of the student's is ever replaced. A notebook says which edition and which text it was made from in its metadata
-(`notebooks.for_student`); the first edition did not, so its notebooks are known by how they begin.
+(`notebooks.for_student`).
 """
 
 import contextlib
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,25 +16,19 @@ __all__ = ["OTHER", "edition", "edition_of", "news"]
 
 OTHER = "another edition of the course, in which exercises had other numbers"
 MOST_NAMED = 6
-# The notebooks of the first edition whose exercises have other numbers today.
-FIRST = re.compile(
-    r"# (10 · Activations and cross-entropy|11 · The training-loop clinic|13 · Capstone"
-    r"|04 · What PyTorch does with the same code: exercises\s+\*\*44 minutes\*\*, nine exercises)"
-)
 
 
-def edition(metadata: Any, texts: Iterable[str]) -> int:
-    """The edition that a notebook belongs to, from its metadata or the texts of its cells; today's if nothing says."""
+def edition(metadata: Any) -> int:
+    """The edition that a notebook belongs to, from its metadata; today's if nothing says."""
     stamp = metadata.get("minigrad") if isinstance(metadata, dict) else None
     said = stamp.get("edition") if isinstance(stamp, dict) else None
-    return said if type(said) is int else 1 if any(map(FIRST.match, texts)) else EDITION
+    return said if type(said) is int else EDITION
 
 
 def edition_of(file: Path) -> int:
     """The edition of a notebook's file; today's for what cannot be read."""
     with contextlib.suppress(OSError, ValueError):
-        nb = notebooks.read(file)
-        return edition(nb.get("metadata"), [cell["source"] for cell in nb["cells"]])
+        return edition(notebooks.read(file).get("metadata"))
     return EDITION
 
 

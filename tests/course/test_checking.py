@@ -384,7 +384,7 @@ def test_what_cannot_be_read_is_kept_and_told(content, own_folder, capsys):
 
 
 def test_numbers_of_another_edition_are_not_read(own_folder, capsys):
-    """In the first edition 11.1 was a patient of the clinic; today it is the log-softmax."""
+    """In another edition 11.1 was a patient of the clinic; today it is the log-softmax."""
     file = own_folder / progress_store.FILE
     file.write_text('{"minigrad": 1, "exercises": {"11.1": {"passed": true, "answer": 3}}}', encoding="utf-8")
     assert progress_store.load() == {} and "exercises had other numbers" in progress_store.news()

@@ -37,8 +37,8 @@ def test_grade_says_what_it_did(hand_ins: Path, tmp_path: Path, capsys: pytest.C
 def test_results_and_hand_ins_of_another_edition_are_set_aside(
     hand_ins: Path, tmp_path: Path, here: None, capsys: pytest.CaptureFixture[str]  # noqa: F811
 ) -> None:
-    """As the first edition wrote them: who did the exercise that had this number then gets neither its points nor a zero."""
-    out, old, first = tmp_path / "out", tmp_path / "old", Path(__file__).parents[1] / "data" / "first_edition"
+    """As another edition wrote them: who did the exercise that had this number then gets neither its points nor a zero."""
+    out, old, first = tmp_path / "out", tmp_path / "old", Path(__file__).parents[1] / "data" / "another_edition"
     for folder in (out, old):
         folder.mkdir()
         for name in ("results.jsonl", "run.json"):

@@ -89,8 +89,7 @@ def read(data: bytes) -> Submission:
         notebook, _ = json.JSONDecoder().raw_decode(data.decode(json.detect_encoding(data), "replace").lstrip())
     except (ValueError, RecursionError, MemoryError):
         return Submission((), "the file is cut off or is no notebook: it is not complete JSON", unread=True)
-    texts = (source for _, source in _sources(notebook))
-    if isinstance(notebook, dict) and updating.edition(notebook.get("metadata"), texts) != EDITION:
+    if isinstance(notebook, dict) and updating.edition(notebook.get("metadata")) != EDITION:
         return Submission((), f"the notebook is from {updating.OTHER}", unread=True)
     cells: list[Cell] = []
     parked: list[str] = []
