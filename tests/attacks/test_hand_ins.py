@@ -108,7 +108,7 @@ def test_a_folder_that_becomes_a_link_leads_nowhere(tmp_path: Path) -> None:
     (hand_ins / "eve" / "week").rename(tmp_path / "eve" / "old")
     (hand_ins / "eve" / "week").symlink_to(hand_ins / "ann")
     ((folder, one),) = found
-    settings = {"seconds": None, "megabytes": None, "together": 300.0}
+    settings = {"seconds": None, "megabytes": None, "together": 300.0, "answers": b""}
     job = runs.prepare(folder, one, b"k" * 16, settings)
     assert isinstance(job, dict) and job["submission"].unread and "could not be read" in job["submission"].problem
 
