@@ -17,7 +17,7 @@ from .exercise import Exercise, Probe, Wrong
 from .findings import Finding
 from .plain import as_numbers, flat_numbers, unusual
 from .shrinking import weight
-from .slips import REMARKS
+from .slips import NO_MORE, REMARKS
 from .student import Local, Student
 from .wire import Failure
 
@@ -179,7 +179,7 @@ class Searching:
         try:
             tried = 0
             while (slip := self.student.vary(names)) is not None:
-                if slip[0] in REMARKS:
+                if slip[0] in (*REMARKS, NO_MORE):
                     continue
                 late = shrinking.clock() >= end or time.monotonic() > self.begun + LATEST
                 if not self.goes_on(tried, late):

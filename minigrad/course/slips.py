@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["REMARKS", "Slip", "slips"]
+__all__ = ["NO_MORE", "REMARKS", "Slip", "slips"]
 
 OPERATORS: tuple[type[ast.operator], ...] = (ast.Mult, ast.Add, ast.Sub, ast.Div, ast.MatMult, ast.Pow)
 COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.Is, ast.IsNot, ast.In,
@@ -89,6 +89,7 @@ def slips(function: types.FunctionType) -> Iterator[Slip]:
         yield Slip(kind, (start + getattr(node, "lineno", 1) - 1,), piece, function.__code__)
     if compiled(tree, [], function) is None:
         return  # it uses names of a function around it: no change of it alone can run
+    yield Slip(NO_MORE, (start,), "", function.__code__)  # who asks for remarks alone does not wait for the changes
     edits = list(edits_of(own))
     groups = [*([edit] for edit in edits), *together(edits), *of_texts(own)]
     for group in sorted(groups, key=likely):
@@ -99,6 +100,7 @@ def slips(function: types.FunctionType) -> Iterator[Slip]:
             yield Slip(group[0].kind, places, piece, code)
 
 
+NO_MORE = "no more remarks"
 REMARKS = ("inputs", "unused", "chance", "first round", "no effect")  # seen in the code as it is: nothing is changed
 NO_EFFECT = {"reshape", "item", "sum", "mean", "copy", "astype", "transpose", "swapaxes", "flatten", "ravel", "squeeze",
              "detach", "unsqueeze", "tolist", "clone", "exp", "log"}  # fmt: skip
