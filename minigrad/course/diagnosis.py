@@ -84,9 +84,8 @@ def diagnoses(exercise: Exercise, probes: list[Probe], answers: list[Any], faili
     if exercise.kind == "program" and not all(named):  # what is asked of one method depends on the others
         named = [w for w in named if w and sum(behaves_so(w, [i]) is not None for i in failing) >= 0.7 * len(failing)]
     yield from filter(None, named)
-    if any(named) or evidence(exercise, probes, answers, failing) < 2 or all(type(answers[i]) is bool for i in failing):
-        return
-    for wrong in exercise.wrong:
+    shown = evidence(exercise, probes, answers, failing) > 1 and not all(type(answers[i]) is bool for i in failing)
+    for wrong in exercise.wrong if shown and not any(named) else ():
         results = behaves_so(wrong, failing)
         if results and all(trouble(exercise, probes[i], given, exercise.expected(probes[i]))
                            for i, given in zip(failing, results, strict=True)):  # fmt: skip
@@ -95,6 +94,39 @@ def diagnoses(exercise: Exercise, probes: list[Probe], answers: list[Any], faili
             if sum(bool(trouble(exercise, p, given, exercise.expected(p))) for p, given in theirs) <= at_most:
                 yield wrong  # else most of what it gets wrong is right here
                 return
+    if exercise.kind == "program":
+        yield from (w for w in at_once(exercise, probes, answers, failing) if w not in named)
+
+
+def at_once(exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int]) -> Iterator[Wrong]:
+    """Of a program with several mistakes, those that give what the student gave wherever they are wrong; the ones that
+    explain most come first, and those that explain nothing more are left out."""
+    order = sorted(range(len(probes)), key=lambda i: (i not in failing, is_long(probes[i])))
+    found: list[tuple[Wrong, set[int]]] = []
+    for wrong in exercise.wrong:
+        own: set[int] = set()
+        for i, theirs in zip(order, one_by_one(exercise, wrong.answer, [probes[i] for i in order])):
+            agrees = alike(exercise, probes[i], answers[i], theirs)
+            if i not in failing and not own:
+                break  # it explains nothing
+            if i in failing and agrees:
+                own.add(i)
+            elif not agrees and trouble(exercise, probes[i], theirs, exercise.expected(probes[i])):
+                break
+        else:
+            numbers = any(type(answers[i]) is not bool for i in own)
+            if numbers and evidence(exercise, probes, answers, sorted(own)) > 1:
+                found.append((wrong, own))
+    left = set(failing)
+    for wrong, own in sorted(found, key=lambda each: -len(each[1])):
+        if own & left:
+            yield wrong
+            left -= own
+
+
+def is_long(probe: Probe) -> bool:
+    """True if a program makes something of a thousand parts or more."""
+    return bool(re.search(r"range\(\d{4}", probe.code))
 
 
 def names_in(exercise: Exercise, probe: Probe) -> set[str]:

@@ -27,7 +27,7 @@ from .comparing import (
     trouble,
     wrong_parts,
 )
-from .diagnosis import evidence, holds, names_in, observation
+from .diagnosis import evidence, holds, is_long, names_in, observation
 from .exercise import Probe, Raises
 from .findings import ORDINALS, Finding, words
 from .plain import as_numbers, finite, is_nothing, plain_value, size_of
@@ -334,7 +334,7 @@ def of_recursion(probe: Probe) -> bool:
 
 def too_deep(probe: Probe, answer: Any) -> bool:
     """True if a program that makes something long has gone deeper than Python lets functions call each other."""
-    return isinstance(answer, Failure) and answer.type == "RecursionError" and bool(re.search(r"range\(\d{4}", probe.code))
+    return isinstance(answer, Failure) and answer.type == "RecursionError" and is_long(probe)
 
 
 CHANCE = (  # formulas that fit small whole numbers by chance: a part of what is right, or a sign, in a sum

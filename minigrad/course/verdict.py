@@ -257,7 +257,8 @@ class Bench(Explaining):
                 says = f"`{blank[0]}` is still blank. Write your code in the place of the dots."
                 return self.say("wrong", says, call=call, got=got)
             failing = asked
-        wrong = diagnose(exercise, self.probes, self.answers, failing)
+        known = diagnoses(exercise, self.probes, self.answers, failing)
+        wrong = next(known, None)
         turned = "inputs" in [kind for kind, *_ in self.odd(failing)[:1]]
         wrong = None if turned else wrong  # that they are in another order is the cause
         told_of = all(self.probes[i].about for i in failing)  # what goes wrong is said by these programs themselves
@@ -302,8 +303,8 @@ class Bench(Explaining):
         lines.append(apart(answer, truth))
         says = feedback(wrong) if wrong else ""
         if wrong and not self.is_whole(wrong):  # the other function may have a mistake of its own
-            others = [feedback(other) for other in diagnoses(exercise, self.probes, self.answers, failing)]
-            others = others[1:2] or list(dict.fromkeys(self.likely(self.unlike(wrong, failing)).values()))
+            others = [feedback(other) for other in known][:1]
+            others = others or list(dict.fromkeys(self.likely(self.unlike(wrong, failing)).values()))
             lines += [other for other in others if other != says]
         raised = isinstance(answer, Failure) and answer.kind in ("raised", "missing")
         status = "error" if raised and wrong is None and not isinstance(truth, Raises) else "wrong"
