@@ -35,7 +35,7 @@ class Added(Section):
     """An exercise of a lesson, with the answers of another file below its own."""
 
     def __init__(self, of_lesson: Section, added: Section) -> None:
-        super().__init__(of_lesson.file, of_lesson.top, of_lesson.space, of_lesson.code)
+        super().__init__(of_lesson.file, of_lesson.top, of_lesson.space, of_lesson.code, of_lesson.compiled)
         self.added, self.names = added, set[str]()
         kinds = [part for part in ("Right", "Wrong") if part in self.parts]
         if odd := [part.text for part in added.top.below if part.mark == "-" or part.text not in kinds]:
@@ -91,6 +91,8 @@ def read(file: Path) -> Text:
                 raise TextError(file, next(iter(odd.values()))[0].line, says)
             found = {section.id: Added(of_lesson(section), section) for section in own}
             exercises = {id: section.exercise() for id, section in found.items()}
+        for exercise in exercises.values():
+            len(exercise.wrong)  # made now, for what is wrong in the file is to be said now
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise TextError(file, line, "this is no UTF-8: save the file as UTF-8") from error

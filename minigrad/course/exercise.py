@@ -25,6 +25,7 @@ __all__ = [
     "Before",
     "Exercise",
     "Formula",
+    "Later",
     "Lesson",
     "Outside",
     "Probe",
@@ -220,6 +221,19 @@ class Wrong:
         return self.name or getattr(self.answer, "__name__", "") or repr(self.answer)
 
 
+class Later(Sequence[Wrong]):
+    """Wrong answers that are made when the first of them is asked for."""
+
+    def __init__(self, make: Callable[[], tuple[Wrong, ...]]) -> None:
+        self.made = functools.cache(make)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.made()[index]
+
+    def __len__(self) -> int:
+        return len(self.made())
+
+
 @dataclass(frozen=True)
 class Before:
     """One rule of an ordering: `first` has to come before `then`; `says` is the feedback when it does not."""
@@ -241,7 +255,7 @@ class Exercise:
     names: tuple[str, ...]
     probes: Probes
     oracle: Callable[..., Any] | None = None
-    wrong: tuple[Wrong, ...] = ()
+    wrong: Sequence[Wrong] = ()
     alternatives: tuple[Any, ...] = ()
     hints: tuple[str, ...] = ()
     worked: str = ""
@@ -380,7 +394,7 @@ def function(
     wrong: Sequence[Wrong], alternatives: Sequence[Any], hints: Sequence[str] = (), **more: Any,
 ) -> Exercise:  # fmt: skip
     """A function the student writes, judged by calls. With several names the oracle gets the name first."""
-    return Exercise(id, "function", title, named(name), probes, oracle, tuple(wrong), tuple(alternatives),
+    return Exercise(id, "function", title, named(name), probes, oracle, wrong, tuple(alternatives),
                     tuple(hints), **more)  # fmt: skip
 
 
@@ -393,21 +407,21 @@ def program(
 
     The oracle gets the program's data by name; without one each probe carries `.expect(...)`.
     """
-    return Exercise(id, "program", title, named(name), probes, oracle, tuple(wrong), tuple(alternatives),
+    return Exercise(id, "program", title, named(name), probes, oracle, wrong, tuple(alternatives),
                     tuple(hints), **more)  # fmt: skip
 
 
-def one_of(id: str, *parts: Exercise, title: str, hints: Sequence[str] = (), **more: Any) -> Exercise:
+def one_of(id: str, one_of: Sequence[Exercise], *, title: str, hints: Sequence[str] = (), **more: Any) -> Exercise:
     """One of several exercises, of the student's choice: the first that passes counts.
 
     Each part is a `program` with the same id; its answers are dicts, `{name: object}`.
     """
     return Exercise(
-        id, "program", title, tuple(name for part in parts for name in part.names),
-        lambda rng: [probe for part in parts for probe in part.probes(rng)],
-        wrong=tuple(w for part in parts for w in part.wrong),
-        alternatives=tuple(a for part in parts for a in part.alternatives), hints=tuple(hints),
-        prelude="\n".join(part.prelude for part in parts), one_of=parts, **more,
+        id, "program", title, tuple(name for part in one_of for name in part.names),
+        lambda rng: [probe for part in one_of for probe in part.probes(rng)],
+        wrong=Later(lambda: tuple(w for part in one_of for w in part.wrong)),
+        alternatives=tuple(a for part in one_of for a in part.alternatives), hints=tuple(hints),
+        prelude="\n".join(part.prelude for part in one_of), one_of=tuple(one_of), **more,
     )  # fmt: skip
 
 

@@ -12,28 +12,26 @@ import linecache
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
 from . import exercise as makers
-from .exercise import Before, Exercise, Lesson, Wrong
+from .exercise import Before, Exercise, Later, Lesson, Wrong
 
 __all__ = ["Answer", "Piece", "Section", "TextError", "lesson", "sections", "text_of", "words"]
 
 LINE = re.compile(r"( *)(#{1,3} |- |\d+\. |> ?|```|)(.*)")
 TOKEN = re.compile(
     r"``(?P<two>.+?)``|`(?P<one>[^`]+)`|\*\*(?P<name>.+?)\*\*|(?P<belief>M\d\d)\b"
-    r"|(?P<word>→|->|\b(?:and|without|when|like|everywhere)\b)|[,\s]+|(?P<odd>\S+)"
+    r"|(?P<word>→|->|\b(?:and|without|when|like|file|everywhere)\b)|[,\s]+|(?P<odd>\S+)"
 )
 DEFINITION = re.compile(r"(?:@.*\n)*[^\s@#].*\n(?:(?:[ \t)\]}#].*)?\n)*")
 PARTS = ("Hints", "Asks", "Working", "Right", "Wrong", "Options", "Items", "Order")
 FACTS = ("idea", "after", "introduces", "misconceptions", "with engine", "locked")
 HOLDS = "facts, as in '- minutes: 5', and the headings ### " + ", ".join(PARTS)
-READS = "code in backticks, a **name**, M01, old → new, and, without, everywhere, when, like"
+READS = "code in backticks, a **name**, M01, old → new, and, without, everywhere, when, like, file"
 Code = Mapping[str, Mapping[str, Any]]
-Edit = tuple[str, str, bool]  # this text, the text in its place, and whether it may stand there several times
 
 
 class TextError(ValueError):
@@ -43,7 +41,7 @@ class TextError(ValueError):
         super().__init__(f"{file.name}, line {line}: {says}")
 
 
-@dataclass
+@dataclasses.dataclass
 class Piece:
     """One thing in the file, with the line on which it begins; below a heading or an item, what belongs to it."""
 
@@ -51,12 +49,12 @@ class Piece:
     text: str
     line: int
     inside: bool
-    below: list[Piece] = field(default_factory=list)
+    below: list[Piece] = dataclasses.field(default_factory=list)
 
 
-@dataclass
+@dataclasses.dataclass
 class Answer:
-    """A right or a wrong answer as its item has it: whole code, or edits of the first right answer."""
+    """A right or a wrong answer as its item has it: whole code, or edits of a file or of the first right answer."""
 
     line: int
     name: str = ""
@@ -64,8 +62,10 @@ class Answer:
     says: str = ""
     when: str = ""
     like: str = ""
+    file: str = ""
     code: str = ""
-    edits: list[Edit] = field(default_factory=list)
+    # this text, the text in its place, and whether it may stand there several times
+    edits: list[tuple[str, str, bool]] = dataclasses.field(default_factory=list)
 
 
 def words(text: str) -> str:
@@ -132,22 +132,24 @@ def body(source: str) -> str:
 
 
 class Section:
-    """One exercise while it is read; `space` is what its code may use, `code` what Python gives."""
+    """One exercise while it is read; `space` is what its code may use, `code` what Python gives. Answers have most of their
+    code in common, so `compiled` serves all exercises of a text."""
 
-    def __init__(self, file: Path, top: Piece, space: dict[str, Any], code: Mapping[str, Any]) -> None:
-        self.file, self.top, self.space, self.code = file, top, {**space}, dict(code)
+    def __init__(self, file: Path, top: Piece, space: Mapping[str, Any], code: Mapping[str, Any],
+                 compiled: dict[str, CodeType]) -> None:  # fmt: skip
+        self.file, self.top, self.space, self.code, self.compiled = file, top, {**space}, dict(code), compiled
         self.base = ""
         self.right: Any = None
         self.known: dict[str, Answer] = {}
-        self.compiled: dict[str, CodeType] = {}
         self.id, _, self.title = words(top.text).partition(" ")
-        headings = once(file, ((part.text, part) for part in top.below if part.mark == "###"))
-        self.parts = {name: heading.below for name, heading in headings.items()}
+        headings = ((part.text, part) for part in top.below if part.mark == "###")
+        self.parts = {name: heading.below for name, heading in once(file, headings).items()}
         for part in top.below:
             if part.mark not in ("###", "-") or (part.mark == "###" and part.text not in PARTS):
                 raise self.error(part.line, f"{part.text!r}: an exercise holds {HOLDS}")
-        self.facts = {key: self.fact(text, p) for key, (p, text) in facts(file, top).items()}
-        self.asked = dict(re.findall(r"`([\w.]+)(?:\((.*?)\))?`", self.facts.pop("asks for", "")))
+        found = facts(file, top)
+        self.asked = dict(re.findall(r"`([\w.]+)(?:\((.*?)\))?`", found.pop("asks for", (top, ""))[1]))
+        self.facts = {key: self.fact(text, p) for key, (p, text) in found.items()}
 
     def error(self, line: int, says: str) -> TextError:
         """For what cannot be read, where and why."""
@@ -155,8 +157,6 @@ class Section:
 
     def fact(self, text: str, item: Piece) -> Any:
         """A number, yes, a value (all of it in backticks), or words."""
-        if item.text.startswith("asks for"):
-            return text
         if re.fullmatch(r"`[^`]+`|[-\d.e]*\d", text):
             return self.evaluated(text.strip("`"), item.line)
         return True if text == "yes" else words(text)
@@ -170,13 +170,11 @@ class Section:
 
     def answer(self, item: Piece) -> Answer:
         """The item as its tokens say."""
-        found, after = Answer(item.line), ""
+        found, after = Answer(item.line, says=said(item)), ""
         for match in TOKEN.finditer(item.text):
             kind, text = match.lastgroup, match[match.lastgroup] if match.lastgroup else ""
-            if kind in ("one", "two") and after == "when":
-                found.when = text
-            elif kind in ("one", "two", "name") and after == "like":
-                found.like = text
+            if kind in ("one", "two", "name") and after in ("when", "like", "file"):
+                setattr(found, after, text)
             elif kind in ("one", "two") and after in ("→", "->"):
                 found.edits.append((found.code, text, False))
                 found.code = ""
@@ -191,25 +189,27 @@ class Section:
             elif kind and kind != "word":
                 raise self.error(item.line, f"what is {text!r}? Here stand {READS}")
             after = text if kind == "word" else after if not kind else ""
-        found.says = said(item)
         for block in item.below:
             if block.mark == "```diff":
                 old, new = ("".join(x[1:] + "\n" for x in block.text.splitlines() if x[:1] != sign) for sign in "+-")
                 found.edits.append((old.strip("\n"), new.strip("\n"), False))
             elif block.mark.startswith("```"):
                 found.code, found.line = block.text, block.line
-        if bool(found.code) == bool(found.edits) or not (found.name or item.text.startswith("`")):
+        if bool(found.code) == bool(found.edits or found.file) or not (found.name or item.text.startswith("`")):
             raise self.error(item.line, "an answer is code in backticks, or a **name** with edits or a block of code below")
         found.name = found.name or found.code.strip() or " and ".join(f"{old} → {new}" for old, new, _ in found.edits)
         return found
 
     def source(self, answer: Answer) -> str:
-        """The code of an answer: its own, or that of the first right answer after its edits."""
-        source = answer.code or self.base
+        """The code of an answer: its own, or that of a file beside the text or of the first right answer, after its edits."""
+        file = self.file.with_name(answer.file or self.file.name)
+        if not file.is_file():
+            raise self.error(answer.line, f"there is no file {answer.file!r} beside the text")
+        source = answer.code or (file.read_text(encoding="utf-8") if answer.file else self.base)
         for old, new, several in answer.edits:
             if (times := source.count(old)) != 1 and not (several and times):
                 says = f"{times} times; write 'everywhere' if all are meant" if times else "nowhere"
-                raise self.error(answer.line, f"{old!r} stands {says} in the first right answer")
+                raise self.error(answer.line, f"{old!r} stands {says} in {answer.file or 'the first right answer'}")
             source = source.replace(old, new)
         return source
 
@@ -224,27 +224,25 @@ class Section:
         if not re.search(rf"^(?:(def|class) ({known})\b|({known})(\.\w+)? *=)", source, re.MULTILINE):
             source = f"def {bare}({signature}):\n{textwrap.indent(body(source), '    ')}"
         space = {**self.space, "right": self.right}
-        self.run(source, answer.line, space)
-        if not others:
+        self.run(f"{source.rstrip()}\n", answer.line, space)
+        if not others and self.id.count(".") == 1:  # the parts of 14.8 have other names each
             return space[bare] if bare in space else space[owner]
-        first = dict.fromkeys(each.partition(".")[0] for each in self.asked)
-        return {each: space[each] if each in space else self.right[each] for each in first}
+        names = self.right or [each.partition(".")[0] for each in (*self.asked, *self.code.get("scaffold", dict)())]
+        own = {each: space[each] for each in names if space.get(each) is not self.space.get(each)}
+        return {**(self.right or {}), **own}
 
     def run(self, source: str, line: int, space: dict[str, Any]) -> None:
-        """Run code definition by definition: most variants of a long answer have most of them in common."""
+        """Run code definition by definition."""
         where = f"{self.file}:{line}"
-        source = source if source.endswith("\n") else source + "\n"
         linecache.cache[where] = len(source), None, source.splitlines(keepends=True), where  # for tracebacks
         for part in DEFINITION.finditer(source):
-            if part[0] not in self.compiled:
-                above = "\n" * source.count("\n", 0, part.start())
-                try:
-                    self.compiled[part[0]] = compile(above + part[0], where, "exec")
-                except SyntaxError as problem:
-                    says = f"{problem.msg}: {(problem.text or source).strip()}"
-                    raise self.error(line, says) from problem
             try:
+                if part[0] not in self.compiled:
+                    above = "\n" * source.count("\n", 0, part.start())
+                    self.compiled[part[0]] = compile(above + part[0], where, "exec")
                 exec(self.compiled[part[0]], space)
+            except SyntaxError as problem:
+                raise self.error(line, f"{problem.msg}: {(problem.text or source).strip()}") from problem
             except Exception as problem:
                 raise self.error(line, f"{type(problem).__name__}: {problem}") from problem
 
@@ -262,8 +260,9 @@ class Section:
                 self.space[name] = made
             yield found, made
 
-    def wrong(self) -> Iterator[Wrong]:
+    def wrong(self) -> tuple[Wrong, ...]:
         """The wrong answers, each with what it says or what the one says that it is like."""
+        every: list[Wrong] = []
         for found, made in self.answers("Wrong"):
             if found.like:
                 if found.like not in self.known:
@@ -275,7 +274,8 @@ class Section:
             if not found.says and not found.belief:
                 raise self.error(found.line, "nothing is said to the student: write a quote below, '  > ...'")
             when = self.evaluated(f"lambda answer: {found.when}", found.line) if found.when else None
-            yield Wrong(made, self.belief(found.belief, found.line), found.says, (), found.like, when, found.name)
+            every.append(Wrong(made, self.belief(found.belief, found.line), found.says, (), found.like, when, found.name))
+        return tuple(dataclasses.replace(w, alike=w.name) if any(v.alike == w.name for v in every) else w for w in every)
 
     def belief(self, id: str, line: int) -> str:
         """The id of a misconception, if there is one of this number."""
@@ -289,36 +289,34 @@ class Section:
         """The exercise that it declares."""
         given: dict[str, Any] = {**self.facts, **self.code}
         rights = [made for _, made in self.answers("Right")]
-        wrong = list(self.wrong())
-        liked = {w.alike for w in wrong}
-        wrong = [dataclasses.replace(w, alike=w.name) if w.name in liked else w for w in wrong]
+        kind = given.pop("kind", "function")
+        later = kind in ("function", "program") and "Options" not in self.parts  # most answers are right: these are not needed
+        wrong: Any = Later(self.wrong) if later else [*self.wrong()]
         for item, option in self.rows("Options", r"(\w+): (.+?)(?: \((M\d\d)\))?", "- a: its words (M01)"):
             given.setdefault("options", {})[option[1]] = words(option[2])
             if option[1] != given.get("right"):
                 wrong.append(Wrong(option[1], self.belief(option[3] or "", item.line), said(item)))
-        kind = given.pop("kind", "function")
         if odd := given.keys() - {each.name for each in dataclasses.fields(Exercise)} - {"name"}:
             raise self.error(self.top.line, f"an exercise has no {', '.join(sorted(odd))!r}")
         for each in dataclasses.fields(Exercise):
             if each.type in ("int", "float") and type(given.get(each.name, 0)) not in (int, float):
                 raise self.error(self.top.line, f"{each.name} is a number, and not {given[each.name]!r}")
-        given |= {"name": list(self.asked) or given.pop("name", "")} if kind != "prediction" else {}
+        given |= {"name": list(self.asked) or given.pop("name", "")} if kind not in ("prediction", "one_of") else {}
         given |= {"alternatives": rights} if kind in ("function", "program") else {}
         lists = {part: tuple(words(item.text) for item in items) for part, items in self.parts.items()}
         given |= {key: lists[key.title()] for key in ("asks", "items") if key.title() in lists}
         if empty := [name for name, below in self.parts.items() if not below]:
             raise self.error(self.top.line, f"there is nothing below ### {empty[0]}")
         given |= {"working": self.parts["Working"][0].text} if "Working" in lists else {}
-        if "without" in given:
-            given["without"] = frozenset(re.split(r"[,\s]+", given["without"]))
+        given |= {"without": frozenset(re.split(r"[,\s]+", given["without"]))} if "without" in given else {}
         if kind == "ordering":
             rules = self.rows("Order", r"(\d+) before (\d+)(?: (M\d\d))?", "- 1 before 3 M21")
             given["before"] = [Before(int(rule[1]), int(rule[2]), self.belief(rule[3] or "", item.line), said(item))
                                for item, rule in rules]  # fmt: skip
-        else:
-            given["wrong"] = wrong
+        given |= {"wrong": wrong} if kind not in ("ordering", "one_of") else {}
         try:
-            made: Exercise = getattr(makers, kind)(self.id, title=self.title, hints=lists.get("Hints", ()), **given)
+            id = ".".join(self.id.split(".")[:2])  # a part of 14.8 is 14.8 as well
+            made: Exercise = getattr(makers, kind)(id, title=self.title, hints=lists.get("Hints", ()), **given)
         except (AttributeError, TypeError, ValueError) as problem:
             raise self.error(self.top.line, f"these facts make no exercise: {problem}") from problem
         return made
@@ -359,7 +357,8 @@ def sections(file: Path, space: Mapping[str, Any], code: Code, title: str = r"\d
         raise TextError(file, top.line, "there is no exercise: '## 5.1 its title' begins one")
     if unknown := code.keys() - parts.keys():
         raise TextError(file, 1, f"Python declares exercise {', '.join(sorted(unknown))}, and the text has none")
-    return top, [Section(file, part, dict(space), code.get(id, {})) for id, part in parts.items()]
+    compiled: dict[str, CodeType] = {}
+    return top, [Section(file, part, space, code.get(id, {}), compiled) for id, part in parts.items()]
 
 
 def lesson(python: str, space: Mapping[str, Any], code: Code) -> Lesson:
@@ -380,5 +379,9 @@ def lesson(python: str, space: Mapping[str, Any], code: Code) -> Lesson:
         raise TextError(file, top.line, "a lesson has an idea: '- idea: one sentence for the index'")
     lists = {key: tuple(re.findall(r"[^\s,`]+", given.get(key, ""))) for key in ("introduces", "misconceptions")}
     after = tuple(int(each) for each in re.findall(r"\d+", given.get("after", "")))
-    return Lesson(int(number), file.stem, title, tuple(each.exercise() for each in found), after, words(given["idea"]), **lists,
+    for each in found:
+        if parts := [part.exercise() for part in found if part.id.startswith(f"{each.id}.")]:
+            each.code["one_of"] = parts
+    made = tuple(each.exercise() for each in found if each.id.count(".") == 1)
+    return Lesson(int(number), file.stem, title, made, after, words(given["idea"]), **lists,
                   with_engine="with engine" in given, locked="locked" in given, sections=tuple(found))  # fmt: skip

@@ -322,7 +322,8 @@ for name in ("minigrad.course.lessons", "minigrad.course.verdict", "minigrad.cou
             for loaded in [m for m in sys.modules if m.startswith("minigrad") and "worker" not in m]: sys.modules.pop(loaded)
         try: hit.append(importlib.import_module(name).__name__)
         except BaseException: pass
-for path in ("@REPO@/minigrad/course/lessons/l05_vectors.py", "@REPO@/tests/grading/classroom.py"):
+for path in ("@REPO@/minigrad/course/lessons/l05_vectors.py", "@REPO@/minigrad/course/lessons/14_engine.py",
+             "@REPO@/tests/grading/classroom.py"):
     try:
         spec = importlib.util.spec_from_file_location("stolen", path)
         module = importlib.util.module_from_spec(spec); spec.loader.exec_module(module); hit.append(path)

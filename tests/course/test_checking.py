@@ -819,6 +819,9 @@ def in_a_frame(x, v):
 def reads_the_text(x, v):
     with open(TEXT) as text:
         return text.read()
+def reads_an_engine(x, v):
+    with open(TEXT.replace("05_vectors.md", "14_engine.py")) as engine:
+        return engine.read()
 def reads_kept_lines(x, v):
     import linecache
     kept = [name for name in linecache.cache if "05_vectors.md" in name]

@@ -26,7 +26,7 @@ BUGS = [
     ("closure", "numerator missing", "-g * a.data / b.data ** 2", "-g / b.data ** 2", "forgets the numerator"),
     ("closure", "exponent", "a.data ** (n - 1)", "a.data ** n", "It is n - 1."),
     ("closure", "log", "(g / a.data,)", "(g * np.log(a.data),)", "v * np.log(x)"),
-    ("closure", "relu at 0", "np.where(a.data > 0", "np.where(a.data >= 0", "Which derivative has relu there?"),
+    ("closure", "relu at 0", "np.where(a.data > 0", "np.where(a.data >= 0", "<one at zero>"),
     ("closure", "index", "np.add.at(z, idx, g)", "z[idx] = g", "<index twice>"),
     ("closure", "any becomes all", "not any(", "not all(", "RuntimeError: does not require grad (line"),
     ("closure", "two leaves, one array", "n.grad = g.copy() if", "n.grad = g if", "one and the same array"),

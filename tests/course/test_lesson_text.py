@@ -55,7 +55,9 @@ WHOLE = """
 def loaded(folder: Path, text: str | bytes, code: object = None):
     (folder / "99_title.md").write_bytes(text if isinstance(text, bytes) else text.encode())
     asked = {"99.1": {"probes": lambda rng: [], "oracle": abs}}
-    return lesson(str(folder / "l99_title.py"), {}, asked if code is None else code)
+    made = lesson(str(folder / "l99_title.py"), {}, asked if code is None else code)
+    assert all(len(exercise.wrong) for exercise in made.exercises)  # which are read when they are needed
+    return made
 
 
 def test_an_answer_is_an_expression_a_body_or_an_edit(tmp_path):
