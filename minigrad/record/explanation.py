@@ -2,17 +2,20 @@
 
 import ast
 import re
+from sys import _getframe
 from typing import Any
 
 from minigrad import tape
 from minigrad.function import FunctionNode
 from minigrad.record.names import Source, source, source_of
 from minigrad.record.nodes import saved_by
+from minigrad.record.pytorch_explained import explain_pytorch
+from minigrad.record.pytorch_pass import is_pytorch
 from minigrad.tape import AccumulateGrad, no_grad
 from minigrad.tensor import Node, Tensor
 
 
-def explain(tensor: Tensor) -> str:
+def explain(tensor: Any) -> str:
     """What this tensor is to autograd, in a few sentences.
 
     Says whether it is a leaf, which line made it, what its node saved (bytes, or
@@ -23,8 +26,11 @@ def explain(tensor: Tensor) -> str:
     >>> minigrad.explain(x)[:63]
     'A float32 tensor of one number. It is a leaf that requires grad'
     """
+    if is_pytorch(tensor):
+        frame = _getframe(1)
+        return explain_pytorch(tensor, {**frame.f_globals, **frame.f_locals})
     if not isinstance(tensor, Tensor):
-        raise TypeError(f"explain() takes a tensor, not {type(tensor).__name__}")
+        raise TypeError(f"explain() takes a tensor of minigrad or of PyTorch, not {type(tensor).__name__}")
     # so that a view whose memory was written to keeps its node
     with no_grad():
         node: Any = tensor._node

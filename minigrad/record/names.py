@@ -26,6 +26,7 @@ SYMBOLS = {
     "mm": "@", "bmm": "@", "mv": "@", "dot": "@", "unsafeview": "@",
     "select": "[ ]", "slice": "[ ]", "index": "[ ]", "copyslices": "[ ]=", "copybackwards": "=",
     "view": "reshape", "reshapealias": "reshape", "tocopy": "to", "convolution": "conv", "nativelayernorm": "layer_norm",
+    "nativebatchnorm": "batch_norm",
     "logsoftmax": "log_softmax", "linalgvectornorm": "norm", "maxpool2dwithindices": "max_pool2d",
     "accumulategrad": "", "output": "",
 }  # fmt: skip
@@ -165,7 +166,12 @@ def literal(text: str) -> Any:
 
 def is_operation(node: Node) -> bool:
     """Whether the source at its call site is this operation, not a call around it."""
-    name, mark = source_of(node).operator.strip("_"), symbol(kind_of(node))
+    return fits(source_of(node), symbol(kind_of(node)))
+
+
+def fits(found: Source, mark: str) -> bool:
+    """Whether what stands in the source is the operation with this symbol."""
+    name = found.operator.strip("_")
     same = name.lower().replace("_", "") == mark.lower().replace("_", "")
     return bool(name) and (same or name in SPELLINGS.get(mark, ()))
 

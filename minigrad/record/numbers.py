@@ -73,3 +73,15 @@ def norm(array: Array) -> float:
     if not np.isfinite(top) or top == 0.0:
         return top
     return top * float(np.sqrt(((x / top) ** 2).sum()))
+
+
+def facts_of(array: Array) -> dict[str, Any]:
+    """How far the numbers of an array go."""
+    if isinstance(array, Extent):
+        return array.facts
+    size = np.abs(array).astype(np.float64)
+    finite = size[np.isfinite(size)]
+    ends = size if np.iscomplexobj(array) else array
+    low, high = (ends.min(), ends.max()) if array.size else (0, 0)
+    bad = int(size.size - finite.size)
+    return {"top": finite.max(initial=0.0), "norm": norm(array), "lo": low, "hi": high, "bad": bad}

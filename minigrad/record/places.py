@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.operation import parameters
 from minigrad.record.moves import Place
-from minigrad.record.names import Names, is_operation, kind_of, source_of, symbol
+from minigrad.record.names import Names, is_operation, kind_of, literal, source_of, symbol
 from minigrad.record.nodes import inputs_of, known_values, operand, operation_of, saved_by
 from minigrad.record.numbers import number
 from minigrad.tensor import Node, Tensor
@@ -77,7 +77,7 @@ class Graph:
             return None
         name = self.names.constant(value, node, slot)
         # None, or a number
-        if name == "constant" and np.ndim(value) == 0:
+        if np.ndim(value) == 0 and (name == "constant" or literal(name) is not NotImplemented):
             return None
         tensor = self.names.cut.get(name)
         if value is None and tensor is not None and self.made_from(node, slot, tensor):

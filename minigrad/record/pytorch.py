@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from minigrad.function import Output
-from minigrad.operation import Operation, new
+from minigrad.operation import new
 from minigrad.record.moves import Contribution
 from minigrad.record.names import variables
 from minigrad.record.nodes import Unlisted, array_of, operation_of
 from minigrad.record.numbers import Array, Extent, short
 from minigrad.record.places import Graph
+from minigrad.record.pytorch_forward import Noted
+from minigrad.record.pytorch_lines import Lines, user_code
 from minigrad.record.pytorch_pass import TAKES, Arrays, Move, Pass, Sent, edge_of, is_leaf, pytorch
 from minigrad.record.pytorch_rows import row_of
 from minigrad.record.recording import Recording
@@ -27,60 +29,55 @@ from minigrad.tape import AccumulateGrad, Walk, stretched_axes
 from minigrad.tensor import Node, Tensor, wrap
 
 NO_GRAPH = "this tensor has no backward pass: it does not require grad and does not have a grad_fn"
-AGREES = "PyTorch computed these numbers; the rules of minigrad's table give the same ({} of {} contributions)"
+AGREES = "The numbers are PyTorch's; minigrad's rules give the same ({} of {} contributions)"
+WALK = Walk([])
 # joins of several inputs: each gets back its part
 JOINS = ("CatBackward0", "StackBackward0")
 # by PyTorch's names of dtypes: how far two right results may lie apart
-PRECISION = {"bfloat16": 3e-2, "float16": 4e-3, "float64": 1e-9, "complex128": 1e-9}
+PRECISION = {"bfloat16": 3e-2, "float16": 4e-3, "float64": 1e-9}
 
 
-def record(root: Any, gradient: Any, names: Mapping[str, Any], values: Mapping[Any, Any]) -> Recording:
+def record(
+    root: Any, gradient: Any, names: Mapping[str, Any], values: Mapping[Any, Noted]
+) -> Recording:
     """The backward pass of a tensor of PyTorch, which PyTorch itself runs; nothing is changed or freed.
 
     Takes and raises what `record` in recorder.py does; TypeError for sparse and nested tensors.
     """
     torch = pytorch()
-    check_taken(torch, root)
+    if root.is_nested or root.layout is not torch.strided or root.device.type == "meta":
+        raise TypeError(TAKES.format("nested" if root.is_nested else root.layout, root.device))
     if not root.requires_grad:
         raise RuntimeError(NO_GRAPH)
     given = gradient is not None
-    if given and not isinstance(gradient, torch.Tensor):
-        gradient = torch.as_tensor(gradient, dtype=root.dtype, device=root.device).expand(root.shape)
     arrays = Arrays(torch)
     passed = Pass(torch, root, gradient, arrays)
     passed.run()
-    copies = Copies(torch, passed, arrays)
+    copies = Copies(torch, passed, arrays, values)
     with np.errstate(all="ignore"):
-        graph = Graph(copies.root, copies.nodes, copies.namespace(names), copies.values(values))
+        namespace = copies.namespace(names)
+        if not values:
+            held = {t._node: name for name, t in namespace.items() if t._node is not None}
+            for node, site in Lines(user_code(names), held, names).read(copies.nodes[::-1]).items():
+                node.code, node.at = site
+        graph = Graph(copies.root, copies.nodes, namespace, copies.values)
         watched = Watched(graph, copies)
         watched.replay(passed.moves)
     seed = np.ones_like(copies.root._data) if gradient is None else arrays.copied(gradient)
-    start = graph.place[copies.start]
     remark = AGREES.format(watched.agreed, watched.compared) if watched.compared else ""
-    return Recording(start, graph.places, graph.edges, watched.steps, seed, given, remark)
-
-
-def check_taken(torch: Any, root: Any) -> None:
-    """TypeError for a tensor that cannot be shown."""
-    kind = "" if root.layout is torch.strided else f"one of layout {root.layout}"
-    kind = "a nested tensor" if root.is_nested else kind
-    if not kind and torch._C._functorch.is_functorch_wrapped_tensor(root):
-        kind = "one inside torch.func"
-    if not kind and root.device.type == "meta":
-        kind = "one on the meta device, which has no numbers"
-    if kind:
-        raise TypeError(TAKES.format(kind))
+    return Recording(graph.place[copies.start], graph.places, graph.edges, watched.steps, seed, given, remark)
 
 
 class Copies:
     """Nodes and tensors of ours for those of a pass, oldest first."""
 
-    def __init__(self, torch: Any, passed: Pass, arrays: Arrays) -> None:
-        self.torch, self.passed, self.arrays = torch, passed, arrays
+    def __init__(self, torch: Any, passed: Pass, arrays: Arrays, noted: Mapping[Any, Noted]) -> None:
+        self.torch, self.passed, self.arrays, self.noted = torch, passed, arrays, noted
         self.of: dict[tuple[Any, int], Node] = {}  # by node and output
         self.originals: dict[Node, Any] = {}
         self.nodes: list[Node] = []
         self.slots: dict[Node, list[int]] = {}  # for each of their inputs, which of ours
+        self.values: dict[Node, Array] = {}  # that were noted while a function ran
         self.leaves: list[Tensor] = []  # a node holds its leaf by a weak reference
         outputs: dict[Any, set[int]] = {passed.start[0]: {passed.start[1]}}
         for parent, nr in passed.expected:
@@ -108,6 +105,11 @@ class Copies:
         node.versions = None
         node.shape = None if nr is None else tuple(theirs._input_metadata[nr].shape)
         node.dtype = np.dtype(np.float32)
+        noted = None if nr is None else self.noted.get((theirs, nr))
+        if noted is not None:
+            self.values[node] = noted.value
+            if noted.code is not None:
+                node.code, node.at = noted.code, noted.at
         self.originals[node] = theirs
         self.nodes.append(node)
 
@@ -126,41 +128,47 @@ class Copies:
         """The node of an operation, with what its rules take."""
         edges = self.passed.edges[theirs]
         parents = [self.of.get(edge) for edge in edges]
-        function = getattr(type(theirs), "_forward_cls", None)
-        if function is not None and not function.__module__.startswith("torch."):
-            return self.function(theirs, function, parents)
-        node: Node
-        shapes = [None if p is None else p._input_metadata[nr].shape for p, nr in edges]
-        turned = theirs.next_functions != tuple(edges)
-        metas = [p._input_metadata[nr] for p, nr in edges if p is not None] + list(theirs._input_metadata)
-        # the rules of the table are for real numbers
-        complex_too = any(meta.dtype.is_complex for meta in metas)
-        found = None if complex_too else row_of(theirs, shapes, self.arrays, turned)
-        if found is not None:
-            row, known = found
-            inputs: list[Node | None] = [None] * len(row.rules)
-            at = slots_of(theirs, row)
-            for i, parent in zip(at, parents, strict=False):
-                inputs[i] = parent
-            pairs = list(zip(row.arguments, inputs, strict=True))
-            if len(at) >= len(edges) and all(w in known for words, p in pairs if p is not None for w in words):
-                node = new(row.kind)
-                node.parents = tuple(inputs)
-                node.saved = tuple(None if p is None else tuple(known[w] for w in words) for words, p in pairs)
-                self.slots[node] = at
-                return node
-        name = theirs.name().rpartition(":")[2]
-        kind: Any = type(name, (Node if name in JOINS else Unlisted,), {"__module__": "builtins"})
-        node = new(kind)
-        node.parents, node.saved = tuple(parents), ((),) * len(parents)
-        return node
+        node = self.by_rule(theirs, edges, parents)
+        if node is not None:
+            return node
+        name, content = theirs.name().rpartition(":")[2], dict[str, Any](__module__="builtins")
+        base, function = (
+            Node if name in JOINS else Unlisted,
+            getattr(type(theirs), "_forward_cls", None),
+        )
+        if function is not None and not function.__module__.startswith(
+            "torch."
+        ):  # its own lines are shown
+            saved = [t if t is None else self.tensor(t) for t in theirs.saved_tensors]
+            base, content = Node, content | {"function": function, "saved_tensors": saved}
+        kind: Any = type(name, (base,), content)
+        other: Node = new(kind)
+        other.parents, other.saved = tuple(parents), ((),) * len(parents)
+        return other
 
-    def function(self, theirs: Any, function: Any, parents: list[Node | None]) -> Node:
-        """The node of a custom Function, which shows the lines of its backward."""
-        saved = [t if t is None else self.tensor(t) for t in theirs.saved_tensors]
-        content = {"__module__": "builtins", "function": function, "saved_tensors": saved}
-        node: Node = new(type(f"{function.__name__}Backward", (Node,), content))
-        node.parents, node.saved = tuple(parents), ((),) * len(parents)
+    def by_rule(self, theirs: Any, edges: list[Any], parents: list[Node | None]) -> Node | None:
+        """The same, with a row of the table; None where no rule fits: those of the table are for real numbers."""
+        metas = [p._input_metadata[nr] if p else None for p, nr in edges]
+        if any(meta and meta.dtype.is_complex for meta in (*metas, *theirs._input_metadata)):
+            return None
+        turned = theirs.next_functions != tuple(edges)
+        found = row_of(theirs, [meta and meta.shape for meta in metas], self.arrays, turned)
+        if found is None:
+            return None
+        row, known = found
+        at = [i for i, rule in enumerate(row.rules) if rule is not None]
+        at = at[1:] if theirs.name() == "PowBackward2" else at
+        inputs = [
+            parents[at.index(i)] if i in at[: len(parents)] else None for i in range(len(row.rules))
+        ]
+        pairs = list(zip(row.arguments, inputs, strict=True))
+        if len(at) < len(edges) or any(
+            w not in known for words, p in pairs if p is not None for w in words
+        ):
+            return None
+        node: Node = new(row.kind)
+        node.parents, self.slots[node] = tuple(inputs), at
+        node.saved = tuple(None if p is None else tuple(known[w] for w in words) for words, p in pairs)
         return node
 
     def tensor(self, theirs: Any) -> Tensor:
@@ -174,16 +182,6 @@ class Copies:
         dense = ((n, t) for n, t in found if t.layout is self.torch.strided and not t.is_nested)
         both = ((name, t, self.tensor(t)) for name, t in dense if t.device.type != "meta")
         return {name: copy for name, t, copy in both if copy._node is not None or not t.requires_grad}
-
-    def values(self, known: Mapping[Any, Any]) -> dict[Node, Any]:
-        """Values that were noted while a function ran, by our nodes."""
-        return {self.of[edge]: self.arrays(t) for edge, t in known.items() if edge in self.of}
-
-
-def slots_of(theirs: Any, row: Operation) -> list[int]:
-    """For each input of a node of PyTorch, which input of the row it is."""
-    ruled = [i for i, rule in enumerate(row.rules) if rule is not None]
-    return ruled[1:] if theirs.name() == "PowBackward2" else ruled
 
 
 def precision(theirs: Any) -> float:
@@ -218,7 +216,7 @@ class Watched(Recorder):
         slots = self.copies.slots.get(node, range(len(sent)))
         self.passing = {slot: each for slot, each in zip(slots, sent, strict=False) if each is not None}
         self.g = self.changed(node, g)
-        self.step(Adding(), node, self.g)
+        self.step(WALK, node, self.g)
 
     def changed(self, node: Node, g: Array) -> Array:
         """The gradient as PyTorch passed it on; noted where a hook had changed the sum."""
@@ -226,19 +224,19 @@ class Watched(Recorder):
         return g if i not in self.sums or node.shape is None else self.hooked(i, g, self.sums[i])
 
     def sent(self, walk: Walk, node: Node, g: Any) -> tuple[Any, tuple[Any, ...]]:
-        slots = range(len(node.parents))
-        found = [self.passing.get(slot) for slot in slots]
+        found = [self.passing.get(slot) for slot in range(len(node.parents))]
         return [s and s.raw for s in found], tuple(s and s.value for s in found)
 
+    def total(self, walk: Walk, sent: Contribution) -> Array:
+        return self.passing[sent.slot].after
+
     def write(self, walk: Walk, sent: Contribution, node: Node, raw: Any, value: Any) -> None:
-        ours = self.ours(node, sent.slot)
-        both = (node, node.parents[sent.slot])
-        near = max(precision(self.copies.originals[each]) for each in both if each is not None)
-        right = ours is not None and self.agrees(ours, value, near)
+        parent, ours = node.parents[sent.slot], self.ours(node, sent.slot)
+        right = None if ours is None else self.agrees(ours, value, (node, parent))
         if ours is not None and right and ours.shape != raw.shape:
             raw = ours  # PyTorch summed over the stretched axes at once
-        super().write(Adding(self.passing[sent.slot].after), sent, node, raw, value)
-        if ours is not None:
+        super().write(walk, sent, node, raw, value)
+        if ours is not None and right is not None:
             self.compared += 1
             self.agreed += right
             sent.note = "" if right else f"The rule of minigrad's table gives {short(ours)} here"
@@ -250,23 +248,14 @@ class Watched(Recorder):
             return None
         return array_of(made.rules[slot](self.g[()], *given))  # type: ignore[misc]
 
-    def agrees(self, ours: Array, value: Array, near: float) -> bool:
-        """Whether it is PyTorch's number, to this relative precision."""
-        shape = value.shape
+    def agrees(self, ours: Array, value: Array, nodes: tuple[Any, ...]) -> bool | None:
+        """Whether it is PyTorch's number, to the precision of the nodes' dtypes; None where it has another form."""
+        near, shape = max(precision(self.copies.originals[each]) for each in nodes), value.shape
         axes = stretched_axes(shape, ours.shape) if ours.shape != shape else ()
         if axes is None:
-            return False
+            return None
         ours = ours.sum(axes, keepdims=True).reshape(shape) if axes else ours.reshape(shape)
         size, most = (np.abs(each)[np.isfinite(each)].max(initial=0.0) for each in (value, self.g))
-        return bool(np.allclose(ours, value, rtol=near, atol=near * (size + most / 100), equal_nan=True))
-
-
-class Adding(Walk):
-    """Adds nothing: it knows what PyTorch has added up."""
-
-    def __init__(self, after: Array | None = None) -> None:
-        super().__init__([])
-        self.after = after
-
-    def join(self, before: Array, value: Array) -> Any:
-        return self.after
+        return bool(
+            np.allclose(ours, value, rtol=near, atol=near * (size + most / 100), equal_nan=True)
+        )

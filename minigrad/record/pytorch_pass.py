@@ -8,33 +8,34 @@ generators and what `retain_grad` stored are afterwards as before, also after an
 import gc
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from minigrad.record.numbers import Array, Extent
+from minigrad.record.words import GONE
 
 OLDEST = (2, 13)
 LARGE = 4096  # numbers; of a larger tensor only a corner is copied
 CORNER = 8
-LEAF = "torch::autograd::AccumulateGrad"
 Output = tuple[Any, int]  # a node of PyTorch, and which of its outputs
 
-OLD = "the stepper takes tensors of PyTorch {}.{} or newer; this is PyTorch {}"
-TAKES = "the stepper takes dense tensors of PyTorch that hold numbers, not {}"
-FREED = (
-    "minigrad: the values that this backward pass needs were freed by backward(). Run the lines that compute "
-    "the tensor again and record before backward(), or call backward(retain_graph=True)."
-)
-WRITTEN = (
-    "minigrad: PyTorch saved this tensor for the backward pass, and a later line wrote into it. "
-    "Make a new tensor there instead, as in y = y + 1."
-)
-REENTRANT = "minigrad: only backward() goes through checkpoint(use_reentrant=True); use_reentrant=False can be shown."
-COMPILED = "minigrad: torch.compile has compiled the backward pass too: call the function that it was given, as it is."
+OLD = "the stepper takes PyTorch {}.{} or newer; this is PyTorch {}"
+TAKES = "the stepper takes dense tensors of PyTorch that hold numbers, not one of layout {} on {}"
+# by words of PyTorch's errors
+NOTES = {
+    "second time": GONE,
+    "inplace operation": "a line wrote into a tensor that the backward pass needs. "
+    "Make a new tensor there instead, as in y = y + 1.",
+    "donated buffers": "torch.compile has compiled the backward pass too: "
+    "call the function itself.",
+    "incompatible with .grad()": "Only backward() goes through checkpoint(use_reentrant=True): "
+    "use_reentrant=False can be shown.",
+}
 
 
 def is_pytorch(value: Any) -> bool:
@@ -46,22 +47,20 @@ def is_pytorch(value: Any) -> bool:
 
 def pytorch() -> Any:
     """The user's PyTorch.  RuntimeError for one that is too old."""
-    torch = sys.modules["torch"]
-    version = str(torch.__version__)
-    if tuple(int(n) for n in version.split(".")[:2]) < OLDEST:
-        raise RuntimeError(OLD.format(*OLDEST, version))
+    torch: Any = sys.modules["torch"]
+    if tuple(int(n) for n in torch.__version__.split(".")[:2]) < OLDEST:
+        raise RuntimeError(OLD.format(*OLDEST, torch.__version__))
     return torch
 
 
 def edge_of(tensor: Any) -> Output:
     """The node that a tensor came from, and which of its outputs it is."""
-    torch = sys.modules["torch"]
-    edge = torch.autograd.graph.get_gradient_edge(tensor)
+    edge = pytorch().autograd.graph.get_gradient_edge(tensor)
     return edge.node, edge.output_nr
 
 
 def is_leaf(node: Any) -> bool:
-    return bool(node.name() == LEAF)
+    return bool(node.name().endswith("AccumulateGrad"))
 
 
 # ------------------------------------------------------ numbers
@@ -74,13 +73,12 @@ class Arrays:
 
     def __call__(self, tensor: Any) -> Array:
         """The array of a tensor that lives until the recording is made."""
-        if tensor.layout is not self.torch.strided:
-            return self.copied(tensor)
-        key = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.device, tensor.is_conj())
+        t = tensor if tensor.layout is self.torch.strided else tensor.to_dense()
+        key = t.data_ptr(), tuple(t.shape), t.stride(), t.dtype, t.device, t.is_conj()
         if key not in self.known:
             # the tensor stays here: its memory is not given to another one
-            array = self.copied(tensor)
-            self.known[key] = array if array.ndim else array[()], tensor
+            array = self.copied(t)
+            self.known[key] = array if array.ndim else array[()], t
         return self.known[key][0]
 
     def copied(self, tensor: Any) -> Array:
@@ -98,23 +96,18 @@ class Arrays:
 
 def corner(t: Any) -> Any:
     """The first numbers of the first rows, as a matrix."""
-    columns = t.shape[-1]
-    need = CORNER
-    for dim in reversed(range(t.ndim - 1)):
-        t = t.narrow(dim, 0, min(need, t.shape[dim]))
-        need = -(-need // t.shape[dim])
-    return t.reshape(-1, columns)[:CORNER, :CORNER] if t.ndim > 1 else t[None, :CORNER]
+    first = t[(0,) * max(0, t.ndim - 2)]
+    return first[None, :CORNER] if t.ndim == 1 else first[:CORNER, :CORNER]
 
 
 def extent(torch: Any, t: Any) -> dict[str, Any]:
-    """How far the numbers of a tensor go; the same facts as `facts_of` in recording.py."""
+    """How far the numbers of a tensor go; the same facts as `facts_of` in numbers.py."""
     t = t.abs() if t.is_complex() else t
     low, high = (float(x) for x in t.aminmax())
-    norm = float(torch.linalg.vector_norm(t if t.is_floating_point() else t.float()))
-    top, bad = max(abs(low), abs(high)), 0
-    if not np.isfinite([low, high]).all():
-        good = t[t.isfinite()].abs()
-        top, bad = float(good.max()) if good.numel() else 0.0, t.numel() - good.numel()
+    norm = float(torch.linalg.vector_norm(t.to(torch.promote_types(t.dtype, torch.float32))))
+    good = t if np.isfinite([low, high]).all() else t[t.isfinite()]
+    top = max((abs(float(x)) for x in good.aminmax()), default=0.0) if good.numel() else 0.0
+    bad = t.numel() - good.numel()
     return {"top": top, "norm": norm, "lo": low, "hi": high, "bad": bad}
 
 
@@ -156,7 +149,7 @@ class Pass:
         handles: list[Any] = []
         with unchanged(self.torch, self.nodes):
             try:
-                handles += [n.register_hook(self.seen_by(n)) for n in self.nodes if not is_leaf(n)]
+                handles += [n.register_hook(partial(self.seen, n)) for n in self.nodes if not is_leaf(n)]
                 given = self.torch.autograd.grad(
                     self.root, [n.variable for n in leaves], self.gradient, retain_graph=True, allow_unused=True
                 )
@@ -183,14 +176,6 @@ class Pass:
                 by_node[node].sent[2] = by_node[turned].sent[0]
                 self.moves.remove(by_node[turned])
 
-    def seen_by(self, node: Any) -> Any:
-        """The hook for a node: it changes nothing."""
-
-        def hook(sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
-            self.seen(node, sent, received)
-
-        return hook
-
     def seen(self, node: Any, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
         """A node has run."""
         copied = self.arrays.copied
@@ -198,10 +183,8 @@ class Pass:
         self.moves.append(move)
         complete: list[Any] = []
         for (parent, nr), g in zip(self.edges[node], sent, strict=False):
-            if parent is None or g is None:
-                move.sent.append(None)
-            else:
-                move.sent.append(self.arriving((parent, nr), g))
+            nothing = parent is None or g is None
+            move.sent.append(None if nothing else self.arriving((parent, nr), g))
             self.arrived[parent, nr] += 1
             if parent is not None and is_leaf(parent) and self.arrived[parent, nr] == self.expected[parent, nr]:
                 complete.append(parent)
@@ -215,7 +198,11 @@ class Pass:
         raw = self.arrays.copied(value)
         if value.shape != meta.shape or value.dtype != meta.dtype:
             value = value.sum_to_size(meta.shape).to(meta.dtype)
-        own = raw if value is g or (value.shape == g.shape and value.dtype == g.dtype) else self.arrays.copied(value)
+        own = (
+            raw
+            if value is g or (value.shape == g.shape and value.dtype == g.dtype)
+            else self.arrays.copied(value)
+        )
         if self.expected[to] == 1:
             return Sent(raw, own, own)
         before = self.sums.pop(to, None)
@@ -240,12 +227,9 @@ def reachable(root: Any) -> list[Any]:
 
 def noted(error: RuntimeError) -> RuntimeError:
     """PyTorch's error with a sentence on what to do."""
-    notes: Mapping[str, str] = {
-        "second time": FREED, "inplace operation": WRITTEN, "donated buffers": COMPILED, "incompatible with .grad()": REENTRANT,
-    }  # fmt: skip
-    for words, note in notes.items():
+    for words, note in NOTES.items():
         if words in str(error):
-            error.add_note(note)
+            error.add_note(f"minigrad: {note}")
     return error
 
 
@@ -253,7 +237,8 @@ def noted(error: RuntimeError) -> RuntimeError:
 def unchanged(torch: Any, nodes: list[Any]) -> Iterator[None]:
     """What a pass may change besides `.grad` of leaves is put back: random generators, retained gradients."""
     graph = set(nodes)
-    retained = [(t, t.grad) for t in tensors(torch) if t.retains_grad and t.grad_fn in graph]
+    tensors = [t for t in gc.get_objects() if type(t) is torch.Tensor and t.requires_grad]
+    retained = [(t, t.grad) for t in tensors if t.retains_grad and t.grad_fn in graph]
     with random_state(torch):
         try:
             yield
@@ -262,25 +247,7 @@ def unchanged(torch: Any, nodes: list[Any]) -> Iterator[None]:
                 tensor.grad = grad
 
 
-def tensors(torch: Any) -> Iterator[Any]:
-    """Every tensor that Python knows and that came from an operation."""
-    kinds, waiting = set(), [torch.Tensor]
-    while waiting:
-        kinds.add(kind := waiting.pop())
-        waiting += kind.__subclasses__()
-    for tensor in [thing for thing in gc.get_objects() if type(thing) in kinds]:
-        if tensor.requires_grad and not tensor.is_leaf:
-            yield tensor
-
-
-@contextmanager
-def random_state(torch: Any) -> Iterator[None]:
+def random_state(torch: Any) -> Any:
     """The random generators are afterwards as before."""
-    state = torch.random.get_rng_state()
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
-    try:
-        yield
-    finally:
-        torch.random.set_rng_state(state)
-        if cuda:
-            torch.cuda.set_rng_state_all(cuda)
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    return torch.random.fork_rng(devices)

@@ -20,14 +20,9 @@ from minigrad.record.places import Graph
 from minigrad.record.pytorch_pass import is_pytorch
 from minigrad.record.recording import Recording
 from minigrad.record.steps import Recorder
+from minigrad.record.words import GONE
 from minigrad.tape import Walk
 from minigrad.tensor import Node, Tensor
-
-GONE = (
-    "The values that this backward pass needs were freed by backward(). "
-    "Run the lines that compute the tensor again and record before backward(), "
-    "or call backward(retain_graph=True)."
-)
 
 
 def record(
@@ -61,7 +56,7 @@ def record(
     if not isinstance(root, Tensor):
         raise TypeError(f"record() takes a tensor of minigrad or of PyTorch, not {type(root).__name__}")
     if root._node is None:
-        raise RuntimeError("this tensor has no backward pass: it does not require grad and does not have a grad_fn")
+        raise RuntimeError(pytorch.NO_GRAPH)
     ((_, seed),) = (tape.chosen or Walk).started((root,), (gradient,), False)
     nodes = ancestry(root._node)
     with unpacked(nodes), tape.set_grad_enabled(False), np.errstate(all="ignore"):

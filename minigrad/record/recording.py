@@ -12,11 +12,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from minigrad.record import words
 from minigrad.record.moves import Contribution, Place, Step
-from minigrad.record.numbers import Array, Extent, norm, rounded, short
+from minigrad.record.numbers import Array, Extent, facts_of, rounded, short
 
 # a longer row or column is shown by its first 16 numbers
 SAMPLE = 16
@@ -195,10 +193,8 @@ def plain(array: Array, sample: int) -> Any:
     if array.ndim == 0:
         return rounded(array)
     columns = array.shape[-1] if array.size else 0
-    if isinstance(array, Extent):
-        table, facts = array.corner, array.facts
-    else:
-        table, facts = array.reshape(-1 if columns else 0, columns), facts_of(array)
+    table = array.corner if isinstance(array, Extent) else array.reshape(-1 if columns else 0, columns)
+    facts = facts_of(array)
     shown = table[:sample, :sample]
     made = {
         "s": list(array.shape),
@@ -209,13 +205,3 @@ def plain(array: Array, sample: int) -> Any:
     wanted = ["top", "norm", *(["lo", "hi"] if shown.size < array.size else [])]
     made |= {key: rounded(facts[key]) for key in wanted}
     return made | ({"bad": facts["bad"]} if facts["bad"] else {})
-
-
-def facts_of(array: Array) -> dict[str, Any]:
-    """How far the numbers of an array go."""
-    size = np.abs(array).astype(np.float64)
-    finite = size[np.isfinite(size)]
-    ends = size if np.iscomplexobj(array) else array
-    low, high = (ends.min(), ends.max()) if array.size else (0, 0)
-    bad = int(size.size - finite.size)
-    return {"top": finite.max(initial=0.0), "norm": norm(array), "lo": low, "hi": high, "bad": bad}

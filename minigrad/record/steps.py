@@ -87,10 +87,13 @@ class Recorder:
         sent.hooked = node.hooks is not None and not same(array_of(walk.fit(raw, parent, node)), sent.value)
         # a node of several outputs has a gradient for each: nothing is added
         sent.before = None if parent.shape is None else self.sums.get(i)
-        sent.after = sent.value if sent.before is None else walk.join(sent.before, sent.value)
-        self.sums[i] = sent.after
+        self.sums[i] = sent.after = self.total(walk, sent)
         self.arrived[i] += 1
         sent.arrived, sent.expected = self.arrived[i], self.expected[i]
+
+    def total(self, walk: Walk, sent: Contribution) -> Any:
+        """What has accumulated with this contribution."""
+        return sent.value if sent.before is None else walk.join(sent.before, sent.value)
 
     def hooked(self, i: int, g: Any, was: Any) -> Any:
         """The gradient of a place as a hook left it; noted if it changed."""

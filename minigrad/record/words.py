@@ -6,6 +6,12 @@ from minigrad.record.formula import put_in
 from minigrad.record.moves import Contribution, Place, Step
 from minigrad.record.numbers import Array, number, short
 
+GONE = (
+    "The values that this backward pass needs were freed by backward(). "
+    "Run the lines that compute the tensor again and record before backward(), "
+    "or call backward(retain_graph=True)."
+)
+
 
 def start_sentence(name: str, seed: Array, given: bool) -> str:
     """What the pass starts from, and why."""

@@ -1,7 +1,7 @@
 """A function with its inputs: runs it, notes every result, and records the backward pass of what it returns.
 
 A loss alone cannot give all values back, because what no rule needed was not saved. Here each tensor is noted when the
-function that made it returns, and so is the call of a module in which it was made.
+function that made it returns; of a tensor of PyTorch that is done by record/pytorch_forward.py.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import numpy as np
 
 import minigrad as mg
 
-from ..record.numbers import Array
+from ..record.pytorch_forward import leaf_like, leaves, numbers_of, watched
+from ..record.pytorch_pass import is_pytorch
 from ..record.recorder import record
 from ..record.recording import Recording
-from ..tensor import Node, Tensor
+from ..tensor import Tensor
 from . import foreign
 from .rules import judge
 
@@ -31,8 +32,7 @@ EDITABLE = 12  # numbers of an input that can be changed in a notebook
 class Notes:
     """What was seen while the function ran."""
 
-    values: dict[Node, Array] = field(default_factory=dict)
-    modules: dict[Node, tuple[tuple[int, Any], ...]] = field(default_factory=dict)  # calls around a node, outermost first
+    values: dict[Any, Any] = field(default_factory=dict)
     names: dict[str, Any] = field(default_factory=dict)  # the function's variables at its end
 
 
@@ -47,17 +47,17 @@ class Program:
     rules: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        self.inputs = {name: leaf(value) for name, value in self.inputs.items()}
+        self.inputs = {name: leaf(value) for name, value in leaves(self.inputs).items()}
 
     def run(self) -> Recording:
         """Runs the function and records its backward pass. TypeError if it returns no tensor."""
         notes = Notes()
-        with noting(self.function, notes):
+        with noting(self.function, notes), watched(notes.values, self.function, self.names):
             result = self.function(**self.inputs)
         names = {**self.names, **notes.names, **self.inputs}
         if foreign.is_foreign(result):
             return foreign.record(result, self.gradient, names, self.rules)
-        if not isinstance(result, Tensor):
+        if not isinstance(result, Tensor) and not is_pytorch(result):
             raise TypeError(f"step(f, ...) needs a function that returns a tensor, not {type(result).__name__}")
         recording = record(result, self.gradient, names=names, values=notes.values)
         for place in recording.places:
@@ -69,7 +69,7 @@ class Program:
         """The inputs that can be changed: a number, or the shape and the numbers of a small tensor; JSON has no inf or nan."""
         found: dict[str, Any] = {}
         for name, value in self.inputs.items():
-            data = value.data if foreign.is_foreign(value) else value._data if is_leaf(value) else None
+            data = value.data if foreign.is_foreign(value) else value._data if is_leaf(value) else numbers_of(value)
             array = np.asarray(data)
             if array.dtype.kind == "f" and 0 < array.size <= EDITABLE and np.isfinite(array).all():
                 found[name] = {"s": list(array.shape), "d": [float(x) for x in array.flat]}
@@ -83,6 +83,8 @@ class Program:
         data = np.array(flat).reshape(shape)
         if foreign.is_foreign(old):
             self.inputs[name] = type(old)(data if shape else float(value))
+        elif is_pytorch(old):
+            self.inputs[name] = leaf_like(old, data)
         else:
             self.inputs[name] = mg.tensor(data, dtype=old.dtype, requires_grad=True)
         return self.run()
@@ -104,19 +106,10 @@ def leaf(value: Any) -> Any:
 
 @contextmanager
 def noting(function: Callable[..., Any], notes: Notes) -> Iterator[None]:
-    """Meanwhile every tensor is noted as the function that made it returns, with the modules that are being called."""
+    """Meanwhile every tensor is noted as the function that made it returns."""
     own = getattr(function, "__code__", None)
-    calls: list[tuple[int, Any]] = []
-    count = 0
 
     def see(frame: FrameType, event: str, result: Any) -> None:
-        nonlocal count
-        if frame.f_code.co_name == "forward" and isinstance(frame.f_locals.get("self"), mg.nn.Module):
-            if event == "call":
-                calls.append((count, frame.f_locals["self"]))
-                count += 1
-            elif event == "return":
-                calls.pop()
         if event != "return":
             return
         if frame.f_code is own:
@@ -125,7 +118,6 @@ def noting(function: Callable[..., Any], notes: Notes) -> Iterator[None]:
             node = result._node
             if node is not None and node not in notes.values:
                 notes.values[node] = np.array(result._data)
-                notes.modules[node] = tuple(calls)
 
     before = sys.getprofile()
     sys.setprofile(see)

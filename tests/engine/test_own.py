@@ -60,7 +60,7 @@ def test_explain_rebinding() -> None:
 
 
 def test_explain_refuses_other_things() -> None:
-    with pytest.raises(TypeError, match="takes a tensor, not list"):
+    with pytest.raises(TypeError, match="takes a tensor of minigrad or of PyTorch, not list"):
         mg.explain([1.0])
 
 

@@ -10,9 +10,10 @@ import sys
 import numpy as np
 import pytest
 
-from minigrad.record import Recording, record
-from minigrad.record.numbers import Extent, number, short
-from minigrad.record.recording import facts_of, plain
+from minigrad.autograd import GradcheckError
+from minigrad.record import Recording, check_graph, explain, record
+from minigrad.record.numbers import Extent, facts_of, number, short
+from minigrad.record.recording import plain
 from minigrad.viz import draw, step
 
 from . import cases, graphs
@@ -118,11 +119,12 @@ x.max(1)[0] | x.amax(-1) | x@w | x@v | v@v | x.softmax(-1) | x.log_softmax(1) | 
 x.view(2, 6) | x.t() | x.mT | x.permute(1, 0) | x[None].squeeze(0) | x[1:3] | x[:, 1] | x[torch.tensor([0, 1])] | x.expand(2, 4, 3)
 torch.where(x > 0, x, x*2) | x.clamp(min=0) | x.std() | x.var(0) | x.norm(dim=1) | x.logsumexp(1) | F.layer_norm(x, (3,), v, v)
 F.cross_entropy(x, torch.tensor([0, 1, 2, 0])) | F.binary_cross_entropy_with_logits(x, x.detach().sigmoid()) | F.gelu(x)
-F.embedding(torch.tensor([0, 1]), x) | F.conv2d(x[None, None], torch.ones(2, 1, 3, 3)) | F.avg_pool2d(x[None, None], 2)
-F.batch_norm(x, None, None, v, v, training=True) | x.cumsum(0) | x.prod() | x.masked_fill(x > 0, 0.) | torch.einsum('ij,jk->ik', x, w)
-F.pad(x, (1, 1)) | x.sort()[0] | x.double() | torch.maximum(x, x*2) | x.gather(1, torch.zeros(4, 1, dtype=torch.long)) | x.repeat(2, 1)
+F.embedding(torch.tensor([0, 1]), x) | F.conv2d(x[None, None], torch.ones(2, 1, 3, 3))
+x.cumsum(0) | x.prod() | x.masked_fill(x > 0, 0.) | torch.einsum('ij,jk->ik', x, w)
+x.diagonal() | x.sort()[0] | x.double() | torch.maximum(x, x*2) | x.gather(1, torch.zeros(4, 1, dtype=torch.long)) | x.repeat(2, 1)
 """  # noqa: E501
-LACKING = {"F.silu(x)": "silu", "F.max_pool2d(x[None, None], 2)": "max_pool2d", "torch.fft.fft(x).abs()": "fftr2c"}
+LACKING = {"F.silu(x)": "silu", "F.pad(x, (1, 1))": "constantpadnd", "F.max_pool2d(x[None, None], 2)": "max_pool2d",
+           "torch.fft.fft(x).abs()": "fftr2c"}
 
 
 def tensors(torch) -> dict[str, object]:
@@ -278,3 +280,163 @@ def test_an_older_pytorch_gets_a_sentence(monkeypatch) -> None:
     monkeypatch.setattr(torch, "__version__", "2.5.1+cpu")
     with pytest.raises(RuntimeError, match=r"PyTorch 2\.13 or newer; this is PyTorch 2\.5\.1"):
         record(torch.ones((), requires_grad=True) * 2)
+
+
+# ---------------------------------------------------------------- lines, and a function that runs
+
+
+def place(recording: Recording, name: str):
+    return next(place for place in recording.places if place.name == name)
+
+
+@only_with_torch
+def test_lines_and_names_are_read_from_the_source() -> None:
+    import torch
+
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = torch.nn.Linear(4, 8), torch.nn.Linear(8, 2)
+
+        def forward(self, x):
+            h = self.a(x)
+            h = torch.relu(h)
+            return self.b(h) / 2
+
+    net, X, y = Net(), torch.randn(5, 4), torch.randn(5, 2)
+    out = net(X)
+    diff = out - y
+    loss = (diff**2).mean() + 0.1 * diff.abs().sum()
+    recording = record(loss)
+    source = {p.name: p.source for p in recording.places}
+    assert source["out"] == "return self.b(h) / 2" and source["h"] == "h = torch.relu(h)"
+    assert source["addmm"] == "h = self.a(x)" and source["diff"] == "diff = out - y"
+    assert source["diff.abs()"].startswith("loss = ") and place(recording, "diff.abs()").where.startswith("test_pytorch.py:")
+    assert "diff -> y: nothing, y does not require a gradient." in str(recording)
+
+
+@only_with_torch
+def test_a_function_shows_its_forward_pass_and_leaves_modules_and_the_generator_as_they_were() -> None:
+    import torch
+
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2), torch.nn.Dropout())
+    X, runs = torch.randn(4, 2), []
+
+    def f(x):
+        runs.append(1)
+        net.eval()
+        net.train()
+        h = net(X) * x
+        return (h.detach() * h).sum()
+
+    x = torch.tensor(3.0)
+    buffers = [(b, b.clone(), b._version) for b in net.buffers()]
+    generator = torch.get_rng_state()
+    text = str(step(f, x=x))
+    assert len(runs) == 1 and text.startswith("Forward pass\n") and "h = net(X) * x, shape 4×2" in text
+    assert "h.detach(): nothing, detach() cut it off from its history" in text
+    assert not x.requires_grad and net.training and torch.equal(torch.get_rng_state(), generator)
+    for now, (buffer, copy, version) in zip(net.buffers(), buffers, strict=True):
+        assert now is buffer and torch.equal(now, copy) and now._version == version
+
+
+@only_with_torch
+def test_an_input_can_be_changed() -> None:
+    import torch
+
+    from minigrad.viz.program import Program
+
+    program = Program(lambda x: (x * x).sum(), {"x": torch.tensor([1.0, 2.0])})
+    assert program.run().grads["x"].tolist() == [2, 4]
+    assert program.editable() == {"x": {"s": [2], "d": [1.0, 2.0]}}
+    assert program.change("x", 1, 5.0).grads["x"].tolist() == [2, 10]
+
+
+# ---------------------------------------------------------------- explain, check_graph
+
+
+@only_with_torch
+def test_explain_says_why_a_gradient_is_none_or_zero() -> None:
+    import torch
+
+    w, b, X = torch.ones(3, requires_grad=True), torch.tensor(-9.0, requires_grad=True), torch.ones(4, 3)
+    cut = (X @ w).detach()
+    loss = (cut * b).sum()
+    said = explain(w)
+    assert "grad is None because no path leads to it from loss: cut by detach, in test_pytorch.py" in said
+    assert '"cut = (X @ w).detach()"' in said and "gets no .grad: cut by detach" in explain(cut)
+    assert "It is no leaf: SumBackward0 made it" in explain(loss)
+    assert "Its .grad is None because loss.backward() has not run." in explain(b)
+    loss = torch.relu(X @ w + b).sum()
+    loss.backward()
+    assert "Its .grad is 0 in every number." in explain(w)
+
+
+@only_with_torch
+def test_check_graph_names_the_first_node_at_fault() -> None:
+    import torch
+
+    p = torch.tensor([0.0, 0.5], requires_grad=True)
+    fine = (p * 2).exp().sum()
+    assert check_graph(fine)
+    logs = torch.log(p)
+    loss = (logs * p).sum()
+    with pytest.raises(GradcheckError, match=r"^logs is inf in 1 of 2 numbers, in test_pytorch.py:\d+: \"logs = torch.log"):
+        check_graph(loss)
+    roots = torch.sqrt(p)
+    loss = roots.sum()
+    with pytest.raises(GradcheckError, match=r"what roots contributes to the gradient of p is inf in 1 of 2 numbers"):
+        check_graph(loss)
+
+
+# ---------------------------------------------------------------- devices and dtypes
+
+
+@only_with_torch
+def test_each_kind_of_graph_can_be_shown() -> None:
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    class Triple(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return 3 * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * g  # wrong
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    half = x.bfloat16() * 3
+    assert record(half.sum()).grads["x"].tolist() == [3, 3] and agreement(record(half.sum())) == ("3", "3")
+    own = Triple.apply(x)
+    loss = own.sum()
+    assert "Triple.backward: return 2 * g" in str(record(loss).to_dict())
+    z = torch.tensor([1 + 2j], requires_grad=True)
+    assert "2+4j" in str(record((z * z.conj()).real.sum()))
+    y = x * 2
+    y[0] = 5
+    assert record(y.sum()).grads["x"].tolist() == [0, 2]
+    seen = []
+    y = x * 2
+    y.register_hook(lambda g: seen.append(g) or g * 10)
+    assert "a hook makes it [10, 10]" in str(record(y.sum())) and len(seen) == 1
+    assert record(checkpoint(torch.sin, x, use_reentrant=False).sum()).grads.keys() == {"x"}
+    first, second = (x * 2).split(1)
+    assert record((first * second).sum()).grads["x"].tolist() == [8, 4]
+    scripted = torch.jit.trace(lambda t: t * t, torch.ones(2))
+    assert record(scripted(x).sum()).grads["x"].tolist() == [2, 4]
+    with pytest.raises(RuntimeError) as found:
+        record(checkpoint(torch.sin, x, use_reentrant=True).sum())
+    assert "use_reentrant=False can be shown" in found.value.__notes__[0]
+
+
+@only_with_torch
+def test_cuda_is_shown_from_the_cpu() -> None:
+    import torch
+
+    if not torch.cuda.is_available():
+        pytest.skip("optional: there is no CUDA device here")
+    x = torch.ones(2, device="cuda", requires_grad=True)
+    assert record((x * 3).sum()).grads["x"].tolist() == [3, 3]

@@ -1,0 +1,48 @@
+"""`explain(t)` of a tensor of PyTorch: its place in the graph, and why its .grad is what it is."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from minigrad.record.names import Source, variables
+from minigrad.record.pytorch_lines import assignments, operations, user_code
+from minigrad.record.pytorch_pass import edge_of, pytorch, reachable
+
+CUT = re.compile(r"\.(detach|data|item|numpy|no_grad|inference_mode)\b")
+
+
+def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
+    """A few sentences on a tensor of PyTorch, in the words of `explain` in explanation.py.
+
+    names: the user's variables; the losses among them tell what reaches the tensor.
+    """
+    found, codes = list(variables(names, pytorch().Tensor)), user_code(names)
+    name = next((n for n, t in found if t is tensor), "")
+    lines = [line for _, line in assignments(codes, name)][:1] if name else []
+    where = "".join(f' in the line "{line.line}"' for line in lines)
+    kind = f"A {tensor.dtype} tensor of shape {tuple(tensor.shape)}."
+    if not tensor.requires_grad:
+        why = "".join(cuts(lines)) or ": nothing that it came from does"
+        return f"{kind} It requires no gradient, so it gets no .grad{why}."
+    if not tensor.is_leaf:
+        made = f"{tensor.grad_fn.name()} made it{where}"
+        return f"{kind} It is no leaf: {made}. It gets a .grad only by retain_grad()."
+    losses = [(n, t) for n, t in found if t.grad_fn is not None and t.numel() == 1]
+    node = edge_of(tensor)[0]
+    reached = [n for n, t in losses if node in reachable(t.grad_fn)]
+    if tensor.grad is not None:
+        zero = not tensor.grad.to_dense().any()
+        why = "is 0 in every number" if zero else "holds what passes added up"
+    elif reached:
+        why = f"is None because {reached[-1]}.backward() has not run"
+    else:
+        ran = [line for code, at in codes.items() for site, line in operations(code) if site[1] < at]
+        why = f"is None because no path leads to it from {losses[-1][0] if losses else 'any loss'}"
+        why += "".join(dict.fromkeys(cuts(ran[::-1])))
+    return f"{kind} It is a leaf that requires grad{where}. Its .grad {why}."
+
+
+def cuts(lines: list[Source]) -> list[str]:
+    """The operations among these that cut a graph, with their lines."""
+    found = ((CUT.search(line.expression), line) for line in lines)
+    return [f': cut by {cut[1]}, in {line.where}: "{line.line}"' for cut, line in found if cut]
