@@ -87,8 +87,8 @@ class Contribution:
     @property
     def lost(self) -> bool:
         """Whether less has accumulated than should: a broken walk, `=` for `+=`."""
-        first = self.before is None
-        return not first and not same(self.before + self.value, self.after)
+        whole = self.before is None or isinstance(self.value, Extent)
+        return not whole and not same(self.before + self.value, self.after)
 
     @property
     def named(self) -> str:
@@ -121,8 +121,7 @@ class Step:
 def same(a: Array, b: Array) -> bool:
     """Equal, but for rounding."""
     if isinstance(a, Extent) and isinstance(b, Extent):
-        sizes = [list(each.facts.values()) for each in (a, b)]
-        return a.shape == b.shape and bool(np.allclose(sizes[0], sizes[1], rtol=1e-4, equal_nan=True))
+        return a.shape == b.shape and bool(np.isclose(a.facts["norm"], b.facts["norm"], 1e-4))
     if a.shape != b.shape or np.array_equal(a, b):
         return bool(a.shape == b.shape)
     return bool(np.allclose(a, b, rtol=1e-5, atol=1e-12, equal_nan=True))

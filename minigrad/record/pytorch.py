@@ -29,7 +29,7 @@ from minigrad.tape import AccumulateGrad, Walk, stretched_axes
 from minigrad.tensor import Node, Tensor, wrap
 
 NO_GRAPH = "this tensor has no backward pass: it does not require grad and does not have a grad_fn"
-AGREES = "The numbers are PyTorch's; minigrad's rules give the same ({} of {} contributions)"
+AGREES = "PyTorch's numbers; minigrad's rules give the same ({} of {} contributions)"
 WALK = Walk([])
 # joins of several inputs: each gets back its part
 JOINS = ("CatBackward0", "StackBackward0")
@@ -239,12 +239,12 @@ class Watched(Recorder):
         if ours is not None and right is not None:
             self.compared += 1
             self.agreed += right
-            sent.note = "" if right else f"The rule of minigrad's table gives {short(ours)} here"
+            sent.note = "" if right else f"minigrad's rule gives {short(ours)} here"
 
     def ours(self, node: Node, slot: int) -> Array | None:
         """What the rule of the table gives; None where there is none, or where a tensor is too large to be copied."""
         made, given = operation_of(node), (node.saved or ())[slot] or ()
-        if made is None or any(isinstance(each, Extent) for each in (self.g, *given)):
+        if made is None or any(isinstance(each, Extent) for each in (self.g, self.passing[slot].value, *given)):
             return None
         return array_of(made.rules[slot](self.g[()], *given))  # type: ignore[misc]
 

@@ -25,7 +25,7 @@ CORNER = 8
 Output = tuple[Any, int]  # a node of PyTorch, and which of its outputs
 
 OLD = "the stepper takes PyTorch {}.{} or newer; this is PyTorch {}"
-TAKES = "the stepper takes dense tensors of PyTorch that hold numbers, not one of layout {} on {}"
+TAKES = "the stepper takes dense tensors of PyTorch that hold numbers, not layout {} on {}"
 # by words of PyTorch's errors
 NOTES = {
     "second time": GONE,

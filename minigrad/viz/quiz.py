@@ -17,7 +17,7 @@ import numpy as np
 from ..operation import parameters
 from ..record.bugs import wrong_rules
 from ..record.moves import Contribution, Step
-from ..record.numbers import number, rounded, short
+from ..record.numbers import Extent, number, rounded, short
 from ..record.recording import Recording
 from ..tape import TABLE
 
@@ -72,6 +72,9 @@ def thin_out(data: dict[str, Any]) -> None:
 
 def question(recording: Recording, step: Step, sent: Contribution, asked: int) -> Quiz | None:
     """The question that fits this contribution."""
+    numbers = (step.upstream, sent.value, *(each.value for each in sent.saved))
+    if any(isinstance(each, Extent) for each in numbers):  # only its extent is known
+        return None
     target = recording.places[sent.parent].name
     assert sent.value is not None and sent.raw is not None
     if sent.summed:

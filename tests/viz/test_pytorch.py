@@ -176,6 +176,24 @@ def test_every_form_shows_a_small_network() -> None:
     assert "net.0.weight" in bundle["text/html"] and bundle["text/plain"] == text
 
 
+@only_with_torch
+def test_tensors_that_are_too_large_to_be_copied_are_shown() -> None:
+    import torch
+
+    net = torch.nn.Linear(100, 100)
+    X = torch.randn(50, 100)
+    h = torch.relu(net(X))
+    out = net(h) + h
+    loss = (out * out).mean()
+    shown = step(loss)
+    assert "50×100 numbers, size " in str(shown) and "net.weight" in shown.svg()
+    recording = record(loss)
+    assert not recording.remark, "no rule was given what it takes, so none was compared"
+    grad = recording.grads["net.weight"]
+    loss.backward()
+    assert isinstance(grad, Extent) and np.isclose(grad.facts["norm"], float(net.weight.grad.norm()), rtol=1e-4)
+
+
 # ---------------------------------------------------------------- nothing changes
 
 
