@@ -26,7 +26,7 @@ def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
         return f"{kind} It requires no gradient, so it gets no .grad{why}."
     if not tensor.is_leaf:
         made = f"{tensor.grad_fn.name()} made it{where}"
-        return f"{kind} It is no leaf: {made}. It gets a .grad only by retain_grad()."
+        return f"{kind} It is no leaf: {made}. retain_grad() gives it a .grad."
     losses = [(n, t) for n, t in found if t.grad_fn is not None and t.numel() == 1]
     node = edge_of(tensor)[0]
     reached = [n for n, t in losses if node in reachable(t.grad_fn)]

@@ -41,9 +41,9 @@ def user_code(names: Mapping[str, Any]) -> Codes:
     ]
     others = [code for file in cells[:CELLS] for code in compiled(file)]
     for thing in names.values():
-        modules = (
-            thing.modules() if hasattr(thing, "named_parameters") and not isinstance(thing, type) else [thing]
-        )
+        module = hasattr(thing, "named_parameters") and hasattr(thing, "modules")
+        module &= not isinstance(thing, type)
+        modules = thing.modules() if module else [thing]
         others += [code for each in modules for code in code_of(each)]
     for code in others:
         if not code.co_filename.startswith((torch, errors.PACKAGE)):

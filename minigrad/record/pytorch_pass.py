@@ -24,13 +24,13 @@ LARGE = 4096  # numbers; of a larger tensor only a corner is copied
 CORNER = 8
 Output = tuple[Any, int]  # a node of PyTorch, and which of its outputs
 
-OLD = "the stepper takes PyTorch {}.{} or newer; this is PyTorch {}"
-TAKES = "the stepper takes dense tensors of PyTorch that hold numbers, not layout {} on {}"
+OLD = "this takes PyTorch {}.{} or newer, and not PyTorch {}"
+TAKES = "takes dense tensors of PyTorch that hold numbers, not layout {} on {}"
 # by words of PyTorch's errors
 NOTES = {
     "second time": GONE,
-    "inplace operation": "a line wrote into a tensor that the backward pass needs. "
-    "Make a new tensor there instead, as in y = y + 1.",
+    "inplace operation": "a line wrote into a tensor that the pass needs. "
+    "Make a new tensor there, as in y = y + 1.",
     "donated buffers": "torch.compile has compiled the backward pass too: "
     "call the function itself.",
     "incompatible with .grad()": "Only backward() goes through checkpoint(use_reentrant=True): "

@@ -296,7 +296,7 @@ def test_an_older_pytorch_gets_a_sentence(monkeypatch) -> None:
     import torch
 
     monkeypatch.setattr(torch, "__version__", "2.5.1+cpu")
-    with pytest.raises(RuntimeError, match=r"PyTorch 2\.13 or newer; this is PyTorch 2\.5\.1"):
+    with pytest.raises(RuntimeError, match=r"PyTorch 2\.13 or newer, and not PyTorch 2\.5\.1"):
         record(torch.ones((), requires_grad=True) * 2)
 
 
@@ -445,6 +445,10 @@ def test_each_kind_of_graph_can_be_shown() -> None:
     assert record((first * second).sum()).grads["x"].tolist() == [8, 4]
     scripted = torch.jit.trace(lambda t: t * t, torch.ones(2))
     assert record(scripted(x).sum()).grads["x"].tolist() == [2, 4]
+    compiled = torch.compile(lambda t: torch.sin(t) * t, backend="aot_eager")
+    assert "x: backward of CompiledFunction = " in str(record(compiled(x).sum()))
+    table = torch.nn.Embedding(5, 2, sparse=True)
+    assert record(table(torch.tensor([1, 1])).sum()).grads["table.weight"][1].tolist() == [2, 2]
     with pytest.raises(RuntimeError) as found:
         record(checkpoint(torch.sin, x, use_reentrant=True).sum())
     assert "use_reentrant=False can be shown" in found.value.__notes__[0]
