@@ -25,7 +25,7 @@ CORNER = 8
 Output = tuple[Any, int]  # a node of PyTorch, and which of its outputs
 
 OLD = "this takes PyTorch {}.{} or newer, and not PyTorch {}"
-TAKES = "takes dense tensors of PyTorch that hold numbers, not layout {} on {}"
+TAKES = "this takes dense PyTorch tensors of numbers, not layout {} on {}"
 # by words of PyTorch's errors
 NOTES = {
     "second time": GONE,

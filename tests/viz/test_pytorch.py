@@ -287,7 +287,7 @@ def test_what_cannot_be_shown_is_a_type_error() -> None:
     sparse = torch.eye(3).to_sparse().requires_grad_()
     nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], requires_grad=True)
     for tensor in (sparse, nested, torch.ones(3, device="meta", requires_grad=True)):
-        with pytest.raises(TypeError, match="takes dense tensors of PyTorch that hold numbers, not"):
+        with pytest.raises(TypeError, match="this takes dense PyTorch tensors of numbers, not"):
             record(tensor)
 
 
