@@ -40,6 +40,7 @@ GUIDES = {  # Markdown files: their pages, and the name of each in the menu
     "notebooks/reference/in_class.md": ("in_class.html", "In class"),
     "docs/grading.md": ("grading.html", "Grading a class"),
     "docs/engine.md": ("engine.html", "How the engine works"),
+    "docs/pytorch.md": ("pytorch.html", "The stepper on PyTorch"),
     "docs/authors.md": ("authors.html", "For authors"),
     "docs/site.md": ("site.html", "The course on the web"),
     "docs/upgrading.md": ("upgrading.html", "Upgrading"),
