@@ -103,8 +103,8 @@ AXED = ("index", "glossary", "02_chain_rule", "04_pytorch_semantics_exercises")
 
 
 SEARCHES = {  # what visitors type, and the page that is found first
-    "backprop": "lessons/", "vanishing gradient": "10_activations", "overfitting": "12_digits", "brodcasting": "#broadcasting",
-    "chain rule": "lessons/02_chain_rule", "Linear": "nn.Linear",
+    "backprop": "lessons/", "vanishing gradient": "glossary.html#vanishing-gradient", "overfitting": "12_digits",
+    "brodcasting": "#broadcasting", "chain rule": "lessons/02_chain_rule", "Linear": "nn.Linear",
 }  # fmt: skip
 
 
