@@ -38,7 +38,7 @@ STATES = {
     "gradient_state(y)": "arrived",
 }  # fmt: skip
 
-WAYS = {  # of which a program is drawn that nobody has seen
+WAYS = {  # of which a new program is drawn for each check
     "{} = torch.tensor(p)": "not required",
     "{} = (torch.tensor(p, requires_grad=True) * q).detach()": "not required",
     "{0} = torch.tensor(p, requires_grad=True)\n{0}.grad = None": "nothing arrived",
