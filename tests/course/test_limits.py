@@ -1,6 +1,7 @@
 """No check keeps anyone waiting: whatever the answer does, its card is there within three seconds."""
 
 import resource
+import sys
 import time
 
 import pytest
@@ -36,7 +37,7 @@ def hung(exercise, monkeypatch):
             space[owner] = type(owner, (space[owner],), {attribute: endless})  # a class of its own: others use that one
         elif name in space:
             around = getattr(space[name], "__globals__", {})
-            if "__file__" not in around:  # cells of a notebook: a class in them looks the name up here
+            if vars(sys.modules.get(around.get("__name__", ""), time)) is not around:  # cells and texts look the name up here
                 monkeypatch.setitem(around, name, endless)
             space[name] = never_ending(space[name])
     return space

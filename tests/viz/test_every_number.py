@@ -259,7 +259,7 @@ def test_the_page_shows_torchs_ledgers_and_queue(page: Any, tmp_path: Path, seed
                 for cell, true in [(frame["now"], summed_to(arrived[got[target] - 1], shape)),
                                    *((cell, sums[got[target] - 1]) for cell in shown.values())]:  # fmt: skip
                     if np.isfinite(true).all():
-                        assert close(numbers(cell), as_shown(true) if "|" in cell else true.ravel(), 6e-4), (cell, true)
+                        assert close(numbers(cell), as_shown(true) if "size" in cell else true.ravel(), 6e-4), (cell, true)
                         checked += 1
         if beat == "focus" and place[move["node"]] in truth.upstream:
             current, ready, _ = re.split("(?:Ready|Waiting): ", " ".join(frame["queue"].split()).removeprefix("Current: "))
