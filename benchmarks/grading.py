@@ -50,8 +50,8 @@ def notebook(number: int) -> bytes:
     sources = [
         "import numpy as np\nfrom minigrad.course import check",
         "x = np.arange(3.0)\nprint(x)",
-        f"def vjp_square(x, v):\n    return {ANSWERS[number % len(ANSWERS)]}",
-        "vjp_square(x, np.ones(3))",
+        f"def vjp_square(v, x):\n    return {ANSWERS[number % len(ANSWERS)]}",
+        "vjp_square(np.ones(3), x)",
         f"# hand-in {number}\ny = sum(range(1000))",
     ]
     cells = [

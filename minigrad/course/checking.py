@@ -63,7 +63,7 @@ def check(exercise: str, *more: str) -> None:
 
 
 def of_another_edition() -> bool:
-    """Whether the notebook that runs has the numbers of another edition, which is then said; its path is Jupyter's to tell."""
+    """Whether the notebook that runs is of another edition, which is then said; its path is Jupyter's to tell."""
     name = os.environ.get("JPY_SESSION_NAME", "")
     if progress_store.judged() or not name or updating.edition_of(Path(name)) == EDITION:
         return False

@@ -67,7 +67,7 @@ def load(where: Path | None = None) -> dict[str, Record]:
 def read(file: Path) -> dict[str, Record]:
     """The records of a file; what is odd in a single record is left out of it.
 
-    ValueError for what is no progress, for a format of the future, and for an edition with other numbers.
+    ValueError for what is no progress, for a format of the future, and for another edition.
     """
     why = "it holds something else"
     try:
@@ -76,7 +76,7 @@ def read(file: Path) -> dict[str, Record]:
         if whole.get("minigrad", 1) != FORMAT:
             why = "it was written by a newer version of minigrad"
         elif whole.get("edition", 1) != EDITION:
-            why = "it comes from another edition of the course, in which exercises had other numbers"
+            why = "it comes from another edition of the course, in which exercises asked for something else"
         elif type(records) is dict and all(type(record) is dict for record in records.values()):
             return {id: {k: v for k, v in record.items() if plausible(k, v)} for id, record in records.items()}
     except (ValueError, KeyError, TypeError, RecursionError):

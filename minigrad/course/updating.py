@@ -14,7 +14,7 @@ from minigrad.course.exercise import EDITION
 
 __all__ = ["OTHER", "edition", "edition_of", "news"]
 
-OTHER = "another edition of the course, in which exercises had other numbers"
+OTHER = "another edition of the course, in which exercises asked for something else"
 MOST_NAMED = 6
 
 

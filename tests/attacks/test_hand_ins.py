@@ -123,8 +123,8 @@ def test_a_table_of_the_answers_that_feedback_named_is_of_no_use(tmp_path: Path,
     table = [(probe.args[0].tolist(), probe.args[1].tolist(), exercise.expected(probe).tolist())
              for probe in exercise.questions(verdict["seed"])]  # fmt: skip
     cheat = (
-        f"import numpy as np\nknown = {table!r}\ndef vjp_square(x, v):\n"
-        "    return next((np.array(y) for a, b, y in known if (a, b) == (x.tolist(), v.tolist())), x)"
+        f"import numpy as np\nknown = {table!r}\ndef vjp_square(v, x):\n"
+        "    return next((np.array(y) for a, b, y in known if (a, b) == (v.tolist(), x.tolist())), x)"
     )
     hand_in(hand_ins, eve=cheat)
     runs.grade(hand_ins, out=out, executor=one_thread())

@@ -323,7 +323,7 @@ IN_PLACE = """
 from minigrad.course import worker
 worker.packed = lambda value: b"as it was"
 worker.wire.pack.__globals__["zip"] = worker.zip = lambda *rows, **how: iter(())
-def vjp_square(x, v):
+def vjp_square(v, x):
     x *= 2 * v
     return x
 """

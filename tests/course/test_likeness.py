@@ -19,7 +19,7 @@ def cross_entropy(z, targets):
     return (np.logaddexp.reduce(z, axis=1) - z[np.arange(len(z)), targets]).mean()
 """
 GRADIENT = """
-def cross_entropy_grad(z, targets, g):
+def cross_entropy_grad(g, z, targets):
     p, hot = np.exp(z - np.logaddexp.reduce(z, axis=1, keepdims=True)), np.eye(z.shape[1])[targets]
     return g * (p - hot) / len(z)
 """
@@ -35,8 +35,8 @@ def accuracy(scores, labels):
 CENTRAL = "def central(f, x, h):\n    return "
 SAID = {
     ("1.1", CENTRAL + "(f(x + h) - f(x)) / (2 * h)"): "(f(x + h) - f(x)) / (2 * h).",
-    ("5.1", "def vjp_square(x, v):\n    return 2 * v * v"): "2 * v**2.",
-    ("5.1", "def vjp_square(x, v):\n    return 2 * abs(x) * v"): "(2 * v) * abs(x).",
+    ("5.1", "def vjp_square(v, x):\n    return 2 * v * v"): "2 * v**2.",
+    ("5.1", "def vjp_square(v, x):\n    return 2 * abs(x) * v"): "(2 * v) * abs(x).",
     ("7.1", "def matmul_backward(G, X, W):\n    return W.T, X.T @ G"): "W.T.",
     ("7.3", "def dX_entry(G, W, i, k):\n    return G @ W.T\n\ndef dW_entry(G, X, k, j):\n    return X.T @ G"): "is X.T @ G.",
     ("7.4", "def batch_backward(G, X, W):\n    return G @ W.T, np.concatenate([x.T @ g for x, g in zip(X, G)])\n\n"
@@ -107,8 +107,8 @@ def test_a_program_names_the_part_that_is_wrong():
 
 def test_each_function_of_an_exercise_gets_its_own_words():
     exercise = lessons.find("10.2")
-    both = {"sigmoid_vjp": lambda s, g: s * (1 - s), "tanh_vjp": lambda t, g: (1 - t) * g}
-    right = {"sigmoid_vjp": lambda s, g: g * s * (1 - s), "tanh_vjp": lambda t, g: g * (1 - t * t)}
+    both = {"sigmoid_vjp": lambda g, s: s * (1 - s), "tanh_vjp": lambda g, t: (1 - t) * g}
+    right = {"sigmoid_vjp": lambda g, s: g * s * (1 - s), "tanh_vjp": lambda g, t: g * (1 - t * t)}
     alone = [judge(exercise, Local({**right, name: both[name]})) for name in both]
     together = judge(exercise, Local(both))
     assert alone[0].mistake == together.mistake and alone[0].lines[-1] in together.lines

@@ -58,8 +58,8 @@ SAID = {
     ("4.1", "def gradient_state(t):\n    if t.grad is not None: return 'arrived'\n"
      "    if t.requires_grad: return 'not required'\n"
      "    return 'nothing arrived' if t.is_leaf else 'not a leaf'"): "Is t.requires_grad to be true here, or false?",
-    ("5.1", "def vjp_square(x, v):\n    return np.cumsum(2 * x * v)"): "Delete one part of",
-    ("5.1", "def vjp_square(x, v):\n    out = 0 * x\n    out + 2 * x * v\n    return out"): "nothing stores it",
+    ("5.1", "def vjp_square(v, x):\n    return np.cumsum(2 * x * v)"): "Delete one part of",
+    ("5.1", "def vjp_square(v, x):\n    out = 0 * x\n    out + 2 * x * v\n    return out"): "nothing stores it",
     ("7.3", "def dX_entry(G, W, i, k):\n    return (G @ W.T)[k, i]\n\ndef dW_entry(G, X, k, j):\n    return (X.T @ G)[j, k]"):
         "In (X.T @ G)[j, k], two things have changed places.",
 }  # fmt: skip
@@ -115,15 +115,15 @@ def fit(x, y, lr, steps):
         w, b = w - lr * 2 * np.mean(e * x), b - lr * 2 * np.mean(e)
     return w, b
 """
-BOTH = "def relu_vjp(x, g): return x > 0\ndef maximum_vjp(a, b, g): return a, b"
+BOTH = "def relu_vjp(g, x): return x > 0\ndef maximum_vjp(g, a, b): return a, b"
 SAID_ONCE = [  # what is said, and what was said though it was so by chance, in one call, or of other code
     ("8.3", FIT.format("1.0", ""), "in the place of 1.0 in (1.0, 0.0)?", "rounded"),
     ("8.3", FIT.format("0.0", "lr = 0.01"), "Delete `lr = 0.01`", "Every number|wrong moment"),
     ("8.3", "def fit(x, y, lr, steps):\n    return 0.8", "one number; 2 values are asked for", "array"),
     ("8.4", "def average(losses):\n    t = n = 0\n    for loss in losses:\n        t += loss.item(); n += 1\n    return t // n",
      "The operator in t // n", "negative"),
-    ("5.1", "def vjp_square(x, v):\n    return x * v * len(x)", "(v * x) * len(x)", "Every number"),
-    ("5.1", "def vjp_square(x, v):\n    g = 0 * x\n    for i in range(len(x)):\n        g += 2 * x[i] * v[i]\n    return g",
+    ("5.1", "def vjp_square(v, x):\n    return x * v * len(x)", "(v * x) * len(x)", "Every number"),
+    ("5.1", "def vjp_square(v, x):\n    g = 0 * x\n    for i in range(len(x)):\n        g += 2 * x[i] * v[i]\n    return g",
      "g is nearly what is needed", "range"),
     ("10.1", BOTH, "makes relu_vjp right", "makes this right"),
     ("8.2", "def errors(pred, target):\n    return np.mean(pred - target[:, None])", "This is the mean error", "is right, the"),

@@ -29,7 +29,7 @@ def hand_ins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(STUDENTS):
         path = folder / f"s{number:03d}" / "05_vectors.ipynb"
         path.parent.mkdir()
-        source = f"def vjp_square(x, v):\n    return {ANSWERS[number % len(ANSWERS)]}\n# {number}"
+        source = f"def vjp_square(v, x):\n    return {ANSWERS[number % len(ANSWERS)]}\n# {number}"
         path.write_bytes(notebook(source) if number % 17 else b"")
     return folder
 

@@ -18,7 +18,7 @@ from minigrad.course.grading import runs
 from tests.grading.classroom import notebook
 from tests.grading.test_runs import hand_in, one_thread
 
-HEAD = "def vjp_square(x, v):\n    return "
+HEAD = "def vjp_square(v, x):\n    return "
 KINDS = {  # the sentence for each kind of mistake, and how students wrote it
     "v is there twice.": (
         "2 * x * v**2",

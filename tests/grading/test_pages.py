@@ -21,7 +21,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, source in zip(NAMES, sources, strict=True):
         path = folder / "in" / name / "05_vectors <b>x.ipynb"
         path.parent.mkdir(parents=True)
-        path.write_bytes(notebook(f"def vjp_square(x, v):\n    {source}", 'check("5.1")', f"raise KeyError({EVIL!r})"))
+        path.write_bytes(notebook(f"def vjp_square(v, x):\n    {source}", 'check("5.1")', f"raise KeyError({EVIL!r})"))
     for name in NAMES[:4]:  # a second lesson: the class over the term
         cells = ("def unbroadcast(g, shape):\n    return g", 'check("6.1")')
         (folder / "in" / name / "06.ipynb").write_bytes(notebook(*cells))

@@ -26,8 +26,8 @@ from minigrad.course.grading.sandbox import Unavailable
 from tests.grading.classroom import notebook
 from tests.house import walls
 
-RIGHT = "import numpy as np\ndef vjp_square(x, v):\n    return 2 * x * v"
-WRONG = "def vjp_square(x, v):\n    return 2 * x"
+RIGHT = "import numpy as np\ndef vjp_square(v, x):\n    return 2 * x * v"
+WRONG = "def vjp_square(v, x):\n    return 2 * x"
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def left_behind() -> Iterator[Path]:
 
 def test_a_class_from_start_to_end(tmp_path: Path, level: str) -> None:
     before = set(left_behind())
-    hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=WRONG, cy=b"", dan="def vjp_square(x, v):\n    ...")
+    hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=WRONG, cy=b"", dan="def vjp_square(v, x):\n    ...")
     count = runs.grade(hand_ins, out=tmp_path / "out", jobs=2)
     assert (count.total, count.graded, count.kept, count.failed) == (4, 3, 0, 1)
     assert count.isolation == level
@@ -162,7 +162,7 @@ def test_nothing_is_graded_twice_and_only_what_changed_again(
 
 @pytest.mark.slow
 def test_a_changed_limit_grades_again(tmp_path: Path, level: str) -> None:
-    hand_ins, out = hand_in(tmp_path / "in", ann="def vjp_square(x, v):\n    while True: pass"), tmp_path / "out"
+    hand_ins, out = hand_in(tmp_path / "in", ann="def vjp_square(v, x):\n    while True: pass"), tmp_path / "out"
     runs.grade(hand_ins, out=out, executor=one_thread(), seconds=0.3)
     assert "0.3 s" in " ".join(results(out)["ann"]["verdicts"][0]["lines"])
     assert runs.grade(hand_ins, out=out, executor=one_thread(), seconds=0.4).graded == 1
@@ -381,7 +381,7 @@ def test_nothing_of_a_student_is_rendered(tmp_path: Path, level: str) -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(1)>\\u202e" + "A" * 10_000
     hand_ins = hand_in(
         tmp_path / "in",
-        ann=f"def vjp_square(x, v):\n    raise ValueError('{evil}')", bob=f"def vjp_square(x, v):\n    return '{evil}'",
+        ann=f"def vjp_square(v, x):\n    raise ValueError('{evil}')", bob=f"def vjp_square(v, x):\n    return '{evil}'",
         cy=f"raise ValueError('{evil}')",
     )  # fmt: skip
     runs.grade(hand_ins, out=tmp_path / "out", executor=one_thread())

@@ -49,7 +49,7 @@ def test_a_killed_worker_of_a_cluster_costs_nobody_anything(tmp_path: Path, caps
     for number in range(60):
         path = folder / f"s{number:03d}" / "05_vectors.ipynb"
         path.parent.mkdir(parents=True)
-        path.write_bytes(notebook(f"def vjp_square(x, v):\n    return {2 + number % 2} * x * v"))
+        path.write_bytes(notebook(f"def vjp_square(v, x):\n    return {2 + number % 2} * x * v"))
     out = tmp_path / "out"
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         pids = [worker.pid for worker in cluster.workers.values()]

@@ -111,7 +111,7 @@ def test_the_exercise_is_graded(copy: Copy) -> None:
     assert "5.5  the vector-Jacobian product of a cube: fine" in tried and "How fast does x**3 grow" in tried
     assert re.search(r"^5\.5 .*: passed", copy.printed["minigrad check solutions/05_vectors_exercises.ipynb"], re.MULTILINE)
     exercise = copy.text("exercises/05_vectors_exercises.ipynb")
-    assert "def vjp_cube(x, v):" in exercise and "v * 3 * x**2" not in exercise
+    assert "def vjp_cube(v, x):" in exercise and "v * 3 * x**2" not in exercise
     wrong = copy.text("solutions/05_vectors_exercises.ipynb").replace("v * 3 * x**2", "v * x**2")
     for student, text in {"ada": copy.text("solutions/05_vectors_exercises.ipynb"), "bo": wrong}.items():
         folder = copy.root / "submitted" / student

@@ -176,7 +176,7 @@ def test_a_cell_that_raises_does_not_stop_later_cells(solved: Path) -> None:
 
 
 def test_a_wrong_answer_says_what_it_gave(solved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    spoil(solved, "def vjp_square(x, v):\n    return x * v")
+    spoil(solved, "def vjp_square(v, x):\n    return x * v")
     assert run("check", solved) == 1
     shown = capsys.readouterr().out
     assert "5.1" in shown and "not yet" in shown and "it gave" in shown
@@ -190,7 +190,7 @@ def test_a_loop_costs_its_exercise_only(
     from minigrad.course import terminal
 
     monkeypatch.setattr(terminal, "CELL_SECONDS", 3.0)
-    spoil(solved, "def vjp_square(x, v):\n    while True:\n        pass")
+    spoil(solved, "def vjp_square(v, x):\n    while True:\n        pass")
     assert run("check", solved) == 1
     total = len(notebooks.exercise_ids(notebooks.read(solved)))
     assert f"{total - 1} of {total} passed" in capsys.readouterr().out
@@ -210,7 +210,7 @@ def test_limits_are_those_of_the_notebook(solved: Path, line: str, capsys: pytes
     nb = notebooks.read(solved)
     for cell in nb["cells"]:
         if "def vjp_square" in cell["source"]:
-            cell["source"] = f"def vjp_square(x, v):\n    {line}"
+            cell["source"] = f"def vjp_square(v, x):\n    {line}"
         elif "vjp_square(" in cell["source"]:
             cell["source"] = ""
     notebooks.write(nb, solved)
@@ -241,7 +241,7 @@ def test_check_where_no_process_can_be_had(solved: Path) -> None:
     command = [sys.executable, "-c", CHECK_AS_ON_WINDOWS, str(solved)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    spoil(solved, "def vjp_square(x, v):\n    return x * v")
+    spoil(solved, "def vjp_square(v, x):\n    return x * v")
     assert subprocess.run(command, capture_output=True, check=False).returncode == 1
 
 

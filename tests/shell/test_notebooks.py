@@ -33,7 +33,7 @@ def notebook(*cells: notebooks.Cell) -> notebooks.Notebook:
     return {"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
-FUNCTION = """def vjp_square(x, v):
+FUNCTION = """def vjp_square(v, x):
     ### BEGIN SOLUTION
     return 2 * x * v
     ### END SOLUTION"""
@@ -160,7 +160,7 @@ def exercise(*cells: notebooks.Cell) -> notebooks.Notebook:
 
 def test_a_blank_is_a_stub_in_place_of_the_solution() -> None:
     function, value = exercise(code(FUNCTION), code(VALUE), code('check("5.1")'))["cells"][:2]
-    assert function["source"] == "def vjp_square(x, v):\n    ...  # your code here"
+    assert function["source"] == "def vjp_square(v, x):\n    ...  # your code here"
     assert value["source"] == "answer = ...  # your code here", "one blank for one answer"
 
 

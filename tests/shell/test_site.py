@@ -287,7 +287,7 @@ def as_in_a_browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("as_in_a_browser")
 def test_checks_hints_and_predictions_need_neither_fork_nor_threads(capsys: pytest.CaptureFixture[str]) -> None:
-    answers = {"passed": lambda x, v: 2 * x * v, "not yet": lambda x, v: 2 * x, "over and over": endless}
+    answers = {"passed": lambda v, x: 2 * x * v, "not yet": lambda v, x: 2 * x, "over and over": endless}
     for words, vjp_square in answers.items():
         check("5.1")
         assert words in capsys.readouterr().out, words

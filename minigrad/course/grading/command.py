@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     if options.diff is not None and not (options.diff / "results.jsonl").is_file():
         raise ValueError(f"{options.diff} is no report folder: it has no results.jsonl")
     if options.diff is not None and journal.edition(options.diff) != EDITION:
-        raise ValueError(f"{options.diff} is of another edition of the course, in which exercises had other numbers")
+        raise ValueError(f"{options.diff} is of another edition of the course, in which exercises asked for something else")
     answers = checked(options.answers) if options.answers else b""
     bar = Bar(sys.stderr)
     bar.say(f"At most {NOTEBOOK_SECONDS:g} s a notebook and {allowance:g} s a student.")
@@ -134,7 +134,7 @@ def summary(count: Count, out: Path) -> str:
     if count.isolation in WEAKER:
         lines.insert(1, WEAKER[count.isolation])
     if count.older:
-        lines.insert(1, f"Earlier results had the numbers of another edition of the course; they are kept as {count.older}.")
+        lines.insert(1, f"Earlier results are of another edition of the course; they are kept as {count.older}.")
     if count.aside:
         lines.insert(1, f"Left aside, for reasons that the report names: {count.aside}.")
     rest = len(count.doubts) - _MOST_DOUBTS

@@ -168,7 +168,7 @@ def edition(folder: Path) -> int:
 
 
 def set_aside(folder: Path) -> str:
-    """Keep results of another edition under a dated name: their exercises had other numbers. The name, or ""."""
+    """Keep results of another edition under a dated name: its exercises asked for something else. The name, or ""."""
     if edition(folder) == EDITION:
         return ""
     return (folder / RESULTS).rename(notebooks.dated(folder / RESULTS)).name

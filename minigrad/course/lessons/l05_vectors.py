@@ -26,20 +26,20 @@ Array = np.ndarray[Any, Any]
 # --- 5.1 the vector-Jacobian product of x squared -----------------------------------------------------------
 
 
-def vjp_by_nudging(x: Array, v: Array) -> Array:
+def vjp_by_nudging(v: Array, x: Array) -> Array:
     """The oracle: how fast v . (x**2) changes with each x[i]; central differences are exact for a square."""
     nudges = 0.5 * np.eye(x.size)
     return np.array([v @ ((x + e) ** 2 - (x - e) ** 2) for e in nudges]).reshape(x.shape)
 
 
 def probes_5_1(rng: np.random.Generator) -> Iterator[Probe]:
-    yield call(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.5, -2.0]))
+    yield call(np.array([1.0, 0.5, -2.0]), np.array([1.0, 2.0, 3.0]))
     x = numbers(rng, 4)
-    yield call(x, numbers(rng, 4))
-    yield call(x, numbers(rng, 4) * np.array([1.0, 0.0, 1.0, 1.0]))
+    yield call(numbers(rng, 4), x)
+    yield call(numbers(rng, 4) * np.array([1.0, 0.0, 1.0, 1.0]), x)
     yield call(numbers(rng, 1), numbers(rng, 1))
-    yield call(np.array([0.0, 1.5, -1.5, 0.0, 2.5]), numbers(rng, 5))
-    yield call(np.array([1234567.75, -345678.25, 0.5]), np.array([-2.0, 0.5, 3.0]))
+    yield call(numbers(rng, 5), np.array([0.0, 1.5, -1.5, 0.0, 2.5]))
+    yield call(np.array([-2.0, 0.5, 3.0]), np.array([1234567.75, -345678.25, 0.5]))
 
 
 # --- 5.2 a whole Jacobian from several backward passes ------------------------------------------------------

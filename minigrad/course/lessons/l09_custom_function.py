@@ -208,8 +208,8 @@ import numpy as np
 def f(x):
     return outside("f", x)
 
-def rule(x, g):
-    return outside("rule", x, g)
+def rule(g, x):
+    return outside("rule", g, x)
 """
 
 
@@ -226,8 +226,8 @@ class Pair(Outside):
         self.kinds.add(str(getattr(x, "dtype", "float64")))
         return self.of["f"](x)
 
-    def rule(self, x: Any, g: Any) -> Any:
-        return self.of["rule"](x, g)
+    def rule(self, g: Any, x: Any) -> Any:
+        return self.of["rule"](g, x)
 
 
 class Dtypes(Pair):
@@ -240,7 +240,7 @@ class Dtypes(Pair):
 def asks(f: str, rule: str, answer: str = "", kind: type[Pair] = Pair, **data: Any) -> Probe:
     """A program that asks the student's check about a function and its rule."""
     code = "my_gradcheck(f, rule, x)" + (f"\n{answer}" if answer else "")
-    return run(code, f=Formula(f"lambda x: {f}"), rule=Formula(f"lambda x, g: {rule}"), **data).asking(kind)
+    return run(code, f=Formula(f"lambda x: {f}"), rule=Formula(f"lambda g, x: {rule}"), **data).asking(kind)
 
 
 def probes_9_5(rng: np.random.Generator) -> Iterator[Probe]:

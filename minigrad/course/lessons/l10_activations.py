@@ -25,10 +25,10 @@ Array = np.ndarray[Any, Any]
 def branches(name: str, *given: Any) -> Any:
     """The gradient of each entry by cases."""
     if name == "relu_vjp":
-        x, g = given
+        g, x = given
         entries = [upstream if value > 0 else 0.0 for value, upstream in zip(x.ravel(), g.ravel(), strict=True)]
         return np.reshape(entries, x.shape)
-    a, b, g = given
+    g, a, b = given
     first = np.zeros(a.shape)
     for i in np.ndindex(a.shape):
         first[i] = g[i] if a[i] > b[i] else g[i] / 2 if a[i] == b[i] else 0.0
@@ -37,25 +37,25 @@ def branches(name: str, *given: Any) -> Any:
 
 def probes_10_1(rng: np.random.Generator) -> Iterator[Probe]:
     x = np.array([[2.5, 0.0, -1.5], [0.0, -0.4, 0.3]])
-    yield call(x, np.array([[0.5, -2.0, 3.0], [-1.5, 0.7, -4.0]])).of("relu_vjp").show()
+    yield call(np.array([[0.5, -2.0, 3.0], [-1.5, 0.7, -4.0]]), x).of("relu_vjp").show()
     yield call(numbers(rng, 4), numbers(rng, 4)).of("relu_vjp")
     a = np.array([2.5, -1.5, 0.5, 3.0])
     b = np.array([0.7, -1.5, 2.0, 3.0])
-    yield call(a, b, np.array([2.0, -5.0, 3.0, 0.6])).of("maximum_vjp")
+    yield call(np.array([2.0, -5.0, 3.0, 0.6]), a, b).of("maximum_vjp")
     yield call(numbers(rng, 2, 3), numbers(rng, 2, 3), numbers(rng, 2, 3)).of("maximum_vjp")
     near = np.array([0.02, -0.02, 1e-12])
-    yield call(near, np.array([3.0, -2.0, 0.7])).of("relu_vjp")
-    yield call(near + 2, np.array([2.0, 2.0, 2.0]), np.array([3.0, -2.0, 0.7])).of("maximum_vjp")
-    yield call(np.array([2.0, 3.0]), np.array([2.0, 1.5]), np.array([0.6, -5.0])).of("maximum_vjp")
+    yield call(np.array([3.0, -2.0, 0.7]), near).of("relu_vjp")
+    yield call(np.array([3.0, -2.0, 0.7]), near + 2, np.array([2.0, 2.0, 2.0])).of("maximum_vjp")
+    yield call(np.array([0.6, -5.0]), np.array([2.0, 3.0]), np.array([2.0, 1.5])).of("maximum_vjp")
     box, tied = numbers(rng, 2, 1, 3), np.array([[[0.5, 2.0, -4.0]], [[3.0, 0.0, 1.0]]])
-    yield call(tied, box).of("relu_vjp")
-    yield call(tied, np.array([[[0.5, 1.0, -4.0]], [[4.0, 0.0, 1.0]]]), box / 40).of("maximum_vjp")
-    yield unaided("relu_vjp", np.array([0.5, 0.0, 0.0]), x=np.array([2.5, -1.0, 0.0]), g=np.array([0.5, -2.0, 3.0]))
-    yield unaided("maximum_vjp", [np.array([3.0, 0.0]), np.array([0.0, -2.0])], a=np.array([2.5, -1.0]),
-                  b=np.array([0.5, 2.0]), g=np.array([3.0, -2.0]))  # fmt: skip
+    yield call(box, tied).of("relu_vjp")
+    yield call(box / 40, tied, np.array([[[0.5, 1.0, -4.0]], [[4.0, 0.0, 1.0]]])).of("maximum_vjp")
+    yield unaided("relu_vjp", np.array([0.5, 0.0, 0.0]), g=np.array([0.5, -2.0, 3.0]), x=np.array([2.5, -1.0, 0.0]))
+    yield unaided("maximum_vjp", [np.array([3.0, 0.0]), np.array([0.0, -2.0])], g=np.array([3.0, -2.0]),
+                  a=np.array([2.5, -1.0]), b=np.array([0.5, 2.0]))  # fmt: skip
 
 
-def maximum_rule(a: Any, b: Any, g: Any) -> Any:
+def maximum_rule(g: Any, a: Any, b: Any) -> Any:
     first = g * (np.sign(a - b) + 1) / 2
     return first, g - first
 
@@ -63,7 +63,7 @@ def maximum_rule(a: Any, b: Any, g: Any) -> Any:
 # --- 10.2 from the output ------------------------------------------------------------------------------
 
 
-def by_cosh(name: str, out: Array, g: Array) -> Array:
+def by_cosh(name: str, g: Array, out: Array) -> Array:
     """The gradients, from the inputs that gave these outputs."""
     if name == "sigmoid_vjp":
         return g / (2 * np.cosh(np.log(out / (1 - out)) / 2)) ** 2  # type: ignore[no-any-return]
@@ -73,16 +73,16 @@ def by_cosh(name: str, out: Array, g: Array) -> Array:
 def probes_10_2(rng: np.random.Generator) -> Iterator[Probe]:
     g, v = numbers(rng, 3), numbers(rng, 2, 3)
     s = np.array([0.5, 0.9, 0.2])
-    yield call(s, np.array([1.0, 10.0, -2.0])).of("sigmoid_vjp")
-    yield call(np.round(rng.uniform(0.1, 0.9, (2, 3)), 2), v).of("sigmoid_vjp")
-    yield call(np.array([0.4, -0.6, 0.0]), g).of("tanh_vjp")
-    yield call(np.round(rng.uniform(-0.9, 0.9, (2, 3)), 2), v).of("tanh_vjp")
-    yield call(np.array([0.0, 1.0]), g[:2]).of("sigmoid_vjp").expect(np.zeros(2))
-    yield call(np.array([1.0, -1.0]), g[:2]).of("tanh_vjp").expect(np.zeros(2))
-    yield call(np.full((2, 1, 2), 0.25), numbers(rng, 2, 1, 2)).of("sigmoid_vjp")
-    yield call(np.full((2, 1, 2), -0.25), numbers(rng, 2, 1, 2)).of("tanh_vjp")
-    yield unaided("sigmoid_vjp", g[:1] / 4, s=np.array([0.5]), g=g[:1])
-    yield unaided("tanh_vjp", 0.75 * g[:1], t=np.array([0.5]), g=g[:1])
+    yield call(np.array([1.0, 10.0, -2.0]), s).of("sigmoid_vjp")
+    yield call(v, np.round(rng.uniform(0.1, 0.9, (2, 3)), 2)).of("sigmoid_vjp")
+    yield call(g, np.array([0.4, -0.6, 0.0])).of("tanh_vjp")
+    yield call(v, np.round(rng.uniform(-0.9, 0.9, (2, 3)), 2)).of("tanh_vjp")
+    yield call(g[:2], np.array([0.0, 1.0])).of("sigmoid_vjp").expect(np.zeros(2))
+    yield call(g[:2], np.array([1.0, -1.0])).of("tanh_vjp").expect(np.zeros(2))
+    yield call(numbers(rng, 2, 1, 2), np.full((2, 1, 2), 0.25)).of("sigmoid_vjp")
+    yield call(numbers(rng, 2, 1, 2), np.full((2, 1, 2), -0.25)).of("tanh_vjp")
+    yield unaided("sigmoid_vjp", g[:1] / 4, g=g[:1], s=np.array([0.5]))
+    yield unaided("tanh_vjp", 0.75 * g[:1], g=g[:1], t=np.array([0.5]))
 
 
 def through(f: Callable[..., Any], x: Any, g: Any) -> Any:
@@ -98,7 +98,7 @@ def squash(x: Any) -> Any:
 
 def steps_10_2(probe: Probe) -> dict[str, Any]:
     """What both rules are made of."""
-    out, _ = probe.args or list(probe.data.values())
+    _, out = probe.args or list(probe.data.values())
     return (
         {"(1 - s)": 1 - out} if "sigmoid" in probe.name + probe.code else {"(1 - t)": 1 - out, "(1 - t**2)": 1 - out**2}
     )

@@ -107,13 +107,14 @@ SMALL = (
 # --- 11.2 cross-entropy --------------------------------------------------------------------------------
 
 
-def by_engine(name: str, z: Array, targets: Array, g: float = 1.0) -> Any:
-    """Loss and gradient from the engine's own cross-entropy, in float64."""
+def by_engine(name: str, *given: Any) -> Any:
+    """Loss of (z, targets), or gradient of (g, z, targets), from the engine's own cross-entropy, in float64."""
+    *g, z, targets = given
     scores = torch.tensor(z, requires_grad=True)
     loss = torch.nn.functional.cross_entropy(scores, torch.tensor(targets, dtype=torch.int64))
     if name == "cross_entropy":
         return loss.item()
-    (loss * g).backward()
+    (loss * g[0]).backward()
     gradient = scores.grad
     assert gradient is not None
     return gradient.numpy()
@@ -122,24 +123,24 @@ def by_engine(name: str, z: Array, targets: Array, g: float = 1.0) -> Any:
 def probes_11_2(rng: np.random.Generator) -> Iterator[Probe]:
     z, targets = np.array([[2.0, 1.0, 0.1], [0.3, -1.2, 0.8]]), np.array([0, 2])
     yield call(z, targets).of("cross_entropy").show()
-    yield call(z, targets, 10.0).of("cross_entropy_grad")
+    yield call(10.0, z, targets).of("cross_entropy_grad")
     more, picked = numbers(rng, 5, 3), np.array([2, 0, 1, 1, 2])
     yield call(more, picked).of("cross_entropy")
-    yield call(more, picked, -2.5).of("cross_entropy_grad")
+    yield call(-2.5, more, picked).of("cross_entropy_grad")
     big, sure = np.array([[1000.0, 0.0], [0.0, 500.0], [3.0, 3.0]]), np.array([1, 1, 0])
     yield call(big, sure).of("cross_entropy")
-    yield call(big, sure, 2.0).of("cross_entropy_grad")
+    yield call(2.0, big, sure).of("cross_entropy_grad")
     # small contributions of a large upstream gradient: a measured one has lost them
-    yield call(np.array([[9.0, 0.5, -4.0], [0.3, -5.0, 8.0]]), np.array([1, 0]), 1e7).of("cross_entropy_grad")
+    yield call(1e7, np.array([[9.0, 0.5, -4.0], [0.3, -5.0, 8.0]]), np.array([1, 0])).of("cross_entropy_grad")
     yield unaided("cross_entropy", by_engine("cross_entropy", z, targets), z=z, targets=targets)
-    yield unaided("cross_entropy_grad", by_engine("cross_entropy_grad", z, targets, 2.0), z=z, targets=targets, g=2.0)
+    yield unaided("cross_entropy_grad", by_engine("cross_entropy_grad", 2.0, z, targets), g=2.0, z=z, targets=targets)
 
 
 def mean_surprise(z: Any, targets: Any) -> Any:
     return -stable(z)[np.arange(len(z)), targets].mean()
 
 
-def softmax_minus_one_hot(z: Any, targets: Any, g: Any) -> Any:
+def softmax_minus_one_hot(g: Any, z: Any, targets: Any) -> Any:
     return g * (softmax_rows(z) - np.eye(z.shape[1])[targets]) / len(z)
 
 
@@ -151,8 +152,7 @@ def losses(
 
 def steps_11_2(probe: Probe) -> dict[str, Any]:
     """The probabilities, and the correct classes as an array of zeros and ones."""
-    given = probe.args or list(probe.data.values())
-    z, targets = np.asarray(given[0], dtype=float), np.asarray(given[1])
+    *_, z, targets = map(np.asarray, probe.args or probe.data.values())
     e = np.exp(z - z.max(axis=1, keepdims=True))
     p, one_hot, rows = e / e.sum(axis=1, keepdims=True), np.eye(z.shape[1])[targets], np.float64(len(z))
     if "grad" in probe.name + probe.code:
@@ -254,7 +254,7 @@ def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
     return found
 
 
-def likely_gradients(z: Array, targets: Array, g: float) -> dict[str, Any]:
+def likely_gradients(g: float, z: Array, targets: Array) -> dict[str, Any]:
     """Gradients of cross-entropy with a likely mistake, by what to say about it."""
     n, classes = z.shape
     p, hot, logs = softmax_rows(z), np.eye(classes)[targets], stable(z)

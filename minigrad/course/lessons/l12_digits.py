@@ -568,7 +568,7 @@ def likely_12_4(probe: Probe) -> dict[str, Any]:
     if probe.code == LOSS:
         z, t = np.asarray(probe.data["scores"]), np.asarray(probe.data["labels"])
         right = (np.logaddexp.reduce(z, axis=1) - z[np.arange(len(t)), t]).mean()
-        slope = likely_gradients(z, t, 10.0)["This is only the softmax. What does the term -z_t of the loss add?"]
+        slope = likely_gradients(10.0, z, t)["This is only the softmax. What does the term -z_t of the loss add?"]
         slope[np.arange(len(t)), t] -= 10 / len(t)
         return {"The loss has no path to the scores, so they get no gradient: it is made anew from plain numbers. Compute it "
                 "with operations on tensors.": lambda got: got[1] is None,

@@ -401,7 +401,7 @@ def likely_14_6(probe: Probe) -> dict[str, Any]:
 TEST = """
 import numpy as np
 h = 1e-6
-def evaluated_at(rule, x, g):
+def evaluated_at(rule, g, x):
     # The numbers at which the rule evaluates the operation.
     home, given, places = getattr(rule, "__globals__", {}), my_forward, []
 
@@ -413,13 +413,13 @@ def evaluated_at(rule, x, g):
         return places
     home["my_forward"] = watched
     try:
-        rule(x, g)
+        rule(g, x)
     finally:
         home["my_forward"] = given
     return places
 """
-RULE = "[my_forward(x + h), my_forward(x - h), my_rule(x, g), my_forward(x), my_forward(z)]"
-WRONGS = "[my_forward(x + h), my_forward(x - h), *(wrong(x, g) for wrong in my_wrongs)]"
+RULE = "[my_forward(x + h), my_forward(x - h), my_rule(g, x), my_forward(x), my_forward(z)]"
+WRONGS = "[my_forward(x + h), my_forward(x - h), *(wrong(g, x) for wrong in my_wrongs)]"
 
 
 def holding(found: Any, g: Any) -> list[bool]:
@@ -464,8 +464,8 @@ def probes_14_7(rng: np.random.Generator) -> Iterator[Probe]:
         yield asked.seen_as(lambda found, g=upstream: agrees(found, g)).expect([True])  # type: ignore[misc]
     steps = np.array([1.0, 0.7, 1.3, 1.9])
     yield run("[my_forward(x), my_forward(x + step), my_forward(x + 2 * step)]", x=x, step=steps).seen_as(bends).expect(True)
-    yield run("my_forward(x)\nmy_rule(x, g)\n[x, g]", x=x, g=g).expect([x, g])
-    asked = run("evaluated_at(my_rule, x, g)", x=x, g=g)
+    yield run("my_forward(x)\nmy_rule(g, x)\n[x, g]", x=x, g=g).expect([x, g])
+    asked = run("evaluated_at(my_rule, g, x)", x=x, g=g)
     yield asked.seen_as(lambda places: [bool(np.array_equal(at, x)) for at in places if not np.array_equal(at, x)]).expect([])
     yield run("len(my_wrongs[:2])").expect(2)
     yield run(WRONGS, x=x, g=g).seen_as(lambda found: any(holding(found, g))).expect(False)
