@@ -8,14 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from minigrad.course.checking import check, hint, predict, progress
+    from minigrad.course.checks.checking import check, hint, predict, progress
 
 __all__ = ["check", "hint", "predict", "progress"]
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module("minigrad.course.checking"), name)
+        return getattr(import_module("minigrad.course.checks.checking"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

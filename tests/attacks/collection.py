@@ -248,7 +248,7 @@ answer = hit[0][:500] if hit else 0
 """,
     "replaces the encoder": """
 import sys
-from minigrad.course import wire, worker
+from minigrad.course.student import wire, worker
 f = sys._getframe()
 while f:
     for name in ("server", "self"):
@@ -303,7 +303,7 @@ for name in ("/proc/self/mem", "/proc/self/environ", "/proc/self/cmdline", "/pro
     except BaseException: pass
 for thing in gc.get_objects():
     if type(thing) is dict: text += [str(k) for k in list(thing)[:100]]
-words = ("minigrad.course.verdict", "minigrad.course.lessons", "oracle", "HMAC")
+words = ("minigrad.course.judge.verdict", "minigrad.course.lessons", "oracle", "HMAC")
 hit = [w for w in words if any(w in str(t) for t in text)] + [m for m in sys.modules if m in words]
 slope = lambda x, g: ("hidden-" + str(hit)) if hit else x
 answer = str(os.environ) + str(sys.argv) + str(sys.orig_argv)
@@ -315,7 +315,7 @@ OURS = {
 import sys, importlib, importlib.util
 sys.path += ["@REPO@", "@REPO@/minigrad", "@REPO@/tests"]
 hit = []
-for name in ("minigrad.course.lessons", "minigrad.course.verdict", "minigrad.course.exercise", "minigrad.record.bugs",
+for name in ("minigrad.course.lessons", "minigrad.course.judge.verdict", "minigrad.course.exercise", "minigrad.record.bugs",
              "minigrad.tape", "tests.grading.classroom", "classroom", "torch", "pytest", "distributed", "nbgrader"):
     for forget in (False, True):
         if forget:
@@ -350,7 +350,7 @@ def slope(x, g):
     return x
 """,
     "says that the names are there": """
-from minigrad.course import worker
+from minigrad.course.student import worker
 worker.Server.look = lambda self, names: {n: {"state": "passed", "type": 1, "near": [ValueError]} for n in names}
 worker.Server.look_at = lambda self, name: {"state": "there", "type": "x" * 10**6, "near": [1] * 10**5}
 """,
@@ -703,7 +703,7 @@ for name in list(sys.modules):
 """,
     "the worker's modules loaded anew": """
 import importlib
-from minigrad.course import wire, worker
+from minigrad.course.student import wire, worker
 from minigrad.course.grading import cells
 wire.MAX_ARRAYS = wire.MAX_HEADER = wire.MAX_ITEMS = 1 << 40
 wire.DTYPES["object"] = np.dtype(object)
@@ -715,7 +715,7 @@ slope = lambda x, g: np.zeros(3 << 20)
 answer = "6" * 1_000_000
 """,
     "prints more than is kept": """
-from minigrad.course import worker
+from minigrad.course.student import worker
 worker.Printed.start = lambda self: "passed " * 10**6
 worker.MAX_PRINTED = 10**9
 slope = lambda x, g: print("6" * 10**6)
@@ -814,7 +814,7 @@ class Counter:
     def add(self, n): pass
 """,
     "says what the published questions want": """
-from minigrad.course import worker
+from minigrad.course.student import worker
 worker.Server.run = lambda self, code, data, prelude="": [True, True]
 worker.Server.call = lambda self, name, *args, **kwargs: args[0] * 0 + 12.0
 worker.Server.value = lambda self, name: "66"
@@ -833,7 +833,7 @@ sys.setrecursionlimit(60)
 """,
     "builtins of its own": """
 __builtins__ = {}
-__name__ = 'minigrad.course.verdict'
+__name__ = 'minigrad.course.judge.verdict'
 __file__ = '/x'
 __loader__ = None
 """,
@@ -927,7 +927,7 @@ class Counter:
     def __init__(self): raise OSError('[Errno 1] ' + 'z'*600)
 """,
     "returns records of failures": """
-from minigrad.course import wire
+from minigrad.course.student import wire
 slope = lambda x, g: wire.Failure('not graded', message='m' * 10**6)
 answer = wire.Failure('passed')
 class Counter:
@@ -949,7 +949,7 @@ exec('def slope(' + 'a'*10**5 + ', b): ' + 'a'*10**5 + '[:] = 0; return b')
 class D(dict):
     def __getitem__(self, k): return 65.0
     def __contains__(self, k): return True
-from minigrad.course import worker
+from minigrad.course.student import worker
 import sys
 f = sys._getframe()
 while f:
@@ -980,7 +980,7 @@ def slope(x, g):
     "scribbles over the worker's functions": """
 import ctypes
 def slope(x, g):
-    import minigrad.course.wire as w
+    import minigrad.course.student.wire as w
     for o in (w.pack, w.encode, w.send, 0, 1, None, True):
         ctypes.memset(id(o) + 16, 0x41, 16)
     return x

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import cli
+from minigrad.course.commands import cli
 from minigrad.course.grading import reader, runs, tables
 from tests.grading.classroom import notebook
 from tests.grading.test_runs import RIGHT, hand_in, here, level, rows  # noqa: F401

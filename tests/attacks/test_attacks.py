@@ -131,8 +131,9 @@ def test_what_the_sandbox_holds() -> None:
         names = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file() and "numpy" not in path.parts}
         course = {name for name in names if name.startswith("minigrad/course/")}
         assert course == {f"minigrad/course/{name}" for name in (
-            "__init__.py", "wire.py", "worker.py", "slips.py", "grading/__init__.py", "grading/cells.py", "grading/confine.py",
-            "grading/zygote.py", "data/digits.npz")}  # fmt: skip
+            "__init__.py", "student/__init__.py", "student/wire.py", "student/worker.py", "student/slips.py",
+            "grading/__init__.py", "grading/cells.py", "grading/confine.py", "grading/zygote.py", "data/digits.npz",
+        )}  # fmt: skip
         engine = {name for name in names if name.startswith("minigrad/")} - course
         assert ("minigrad/tape.py" in engine) == with_engine
         if not with_engine:

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad.course import lessons, wire
+from minigrad.course import lessons
 from minigrad.course.grading.sandbox import Worker
-from minigrad.course.student import Remote
-from minigrad.course.verdict import judge
-from minigrad.course.wire import Failure
+from minigrad.course.judge.verdict import judge
+from minigrad.course.student import wire
+from minigrad.course.student.student import Remote
+from minigrad.course.student.wire import Failure
 from tests.grading.classroom import LESSON
 
 WORDS = ["body", "arrays", "array", "tuple", "dict", "scalar", "tensor", "ellipsis", "int", "requires_grad", "id", "value",
@@ -159,7 +160,7 @@ class Forger(Remote):
 @pytest.mark.parametrize("seed", range(2))
 def test_the_judge_survives_any_reply(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
-    monkeypatch.setattr("minigrad.course.student.secrets.token_hex", lambda n: Forger.ticket)
+    monkeypatch.setattr("minigrad.course.student.student.secrets.token_hex", lambda n: Forger.ticket)
     seen = set()
     for turn in range(300):
         exercise = LESSON.exercises[turn % len(LESSON.exercises)]

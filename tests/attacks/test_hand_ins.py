@@ -264,7 +264,7 @@ def test_a_program_does_not_judge_itself(level: str) -> None:  # noqa: F811
     )
     forged = "bool = lambda *a: True\nlen = lambda *a: 4\nfloat = round = lambda *a: 0.1\nsum = lambda *a: 4"
     says = (
-        "from minigrad.course import worker\nreal = worker.Server.run\n"
+        "from minigrad.course.student import worker\nreal = worker.Server.run\n"
         "def run(self, code, data, prelude=''):\n"
         "    if 'how many' in code: return 4\n    if 'spread' in code: return [True, True]\n"
         "    if 'gradient' in code: return [True] * 4\n    return real(self, code, data, prelude)\nworker.Server.run = run"

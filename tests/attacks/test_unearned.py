@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 
 from minigrad.course import lessons
-from minigrad.course.comparing import same, trouble
-from minigrad.course.diagnosis import observation
 from minigrad.course.exercise import Exercise, Outside, Probe, Raises
 from minigrad.course.grading import package, reader, tally
 from minigrad.course.grading.grader import seed_of
 from minigrad.course.grading.plan import Plan
+from minigrad.course.judge.comparing import same, trouble
+from minigrad.course.judge.diagnosis import observation
 from minigrad.course.lessons.l04_pytorch_semantics import STATES
-from minigrad.course.student import returned
-from minigrad.course.wire import Failure, Tensor, WireError
+from minigrad.course.student.student import returned
+from minigrad.course.student.wire import Failure, Tensor, WireError
 from tests.grading.classroom import grader, notebook
 
 EARNING = [part for e in lessons.all_exercises() if e.points and not e.written for part in e.one_of or (e,)]
@@ -189,7 +189,7 @@ def average(losses):
     return sum(loss.item() for loss in kept) / len(kept)
 """
 SAYS_SO = """
-from minigrad.course import worker
+from minigrad.course.student import worker
 real = worker.run_program
 def run_program(code, space, prelude):
     space = dict(space, outside=lambda *asked: 0)
@@ -320,7 +320,7 @@ def needs_input(f):
     return bool(re.search(r"y \* y|y\*\*2|^sin$|^cos$|(sin|cos)\(y\)|\) \* y", text))
 """
 IN_PLACE = """
-from minigrad.course import worker
+from minigrad.course.student import worker
 worker.packed = lambda value: b"as it was"
 worker.wire.pack.__globals__["zip"] = worker.zip = lambda *rows, **how: iter(())
 def vjp_square(v, x):
@@ -352,7 +352,7 @@ def checkpointed(layers, x, g, every):
 SAYS_THE_LINE = """
 import minigrad as torch
 from minigrad.autograd import Function
-from minigrad.course import worker
+from minigrad.course.student import worker
 real = worker.run_program
 def run_program(code, space, prelude):
     return "the faulty line" if "culprit_7" in code else real(code, space, prelude)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import notebooks, progress_store, welcome
+from minigrad.course import notebooks
+from minigrad.course.checks import progress_store, welcome
 from minigrad.course.exercise import EDITION
 from tests.browser.fixtures import Server, Walk, serve
 

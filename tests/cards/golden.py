@@ -16,14 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course import lessons, notebooks, worker
-from minigrad.course.card import verdict_card
-from minigrad.course.child import Child
+from minigrad.course import lessons, notebooks
+from minigrad.course.checks.card import verdict_card
+from minigrad.course.commands.matrix import wrong_answers
 from minigrad.course.exercise import Exercise
 from minigrad.course.grading.grader import TRIES
-from minigrad.course.matrix import wrong_answers
-from minigrad.course.student import Local
-from minigrad.course.verdict import Verdict, judge
+from minigrad.course.judge.verdict import Verdict, judge
+from minigrad.course.student import worker
+from minigrad.course.student.child import Child
+from minigrad.course.student.student import Local
 
 HERE = Path(__file__).parent
 BLOCK = re.compile(r"^## (\d+\.\w+)[^\n]*$|^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from minigrad.course import lessons
-from minigrad.course.child import can_fork
+from minigrad.course.student.child import can_fork
 from tests.cards import golden
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="no fork here")

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.course import cli, lessons
-from minigrad.course.answers import read
+from minigrad.course import lessons
+from minigrad.course.commands import cli
+from minigrad.course.commands.answers import read
 from tests.together import together
 
 TEXT = Path(lessons.__file__).parent / "05_vectors.md"

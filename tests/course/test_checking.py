@@ -14,26 +14,15 @@ import psutil
 import pytest
 
 import minigrad as torch
-from minigrad.course import (
-    check,
-    checking,
-    controls,
-    forms,
-    hint,
-    lessons,
-    next_step,
-    notebooks,
-    predict,
-    progress,
-    progress_store,
-    worker,
-)
-from minigrad.course.card import Card
-from minigrad.course.checking import NotPassed
-from minigrad.course.child import Watched, can_fork, examine
+from minigrad.course import check, hint, lessons, notebooks, predict, progress
+from minigrad.course.checks import checking, controls, forms, next_step, progress_store
+from minigrad.course.checks.card import Card
+from minigrad.course.checks.checking import NotPassed
 from minigrad.course.exercise import EDITION
-from minigrad.course.student import Local
-from minigrad.course.verdict import judge
+from minigrad.course.judge.verdict import judge
+from minigrad.course.student import worker
+from minigrad.course.student.child import Watched, can_fork, examine
+from minigrad.course.student.student import Local
 from minigrad.viz import live
 from tests.house.test_notebook_style import anchors
 
@@ -95,7 +84,7 @@ def test_a_card_that_passes_says_why_and_leads_on(capsys):
 
 
 def test_the_welcome_page_follows_the_checks(own_folder, capsys):
-    from minigrad.course import welcome
+    from minigrad.course.checks import welcome
 
     checked(right, capsys)
     assert not (own_folder / welcome.FILE).exists(), "only the lab makes one"
@@ -655,7 +644,7 @@ def test_every_question_says_what_it_takes_and_nothing_else():
 
 
 def test_an_error_about_the_kind_of_a_value_does_not_tell_the_value():
-    from minigrad.course.shown import sort_of
+    from minigrad.course.judge.shown import sort_of
 
     assert [sort_of(truth) for truth in (False, "error", [None, 2])] == ["True or False", "a string", "a list"]
 
@@ -719,8 +708,8 @@ def test_only_the_prediction_lesson_with_a_student_before_it_is_locked(page, mon
 
 
 def test_the_card_is_accessible_and_safe(capsys):
-    from minigrad.course.card import verdict_card
-    from minigrad.course.verdict import Verdict
+    from minigrad.course.checks.card import verdict_card
+    from minigrad.course.judge.verdict import Verdict
 
     verdict = Verdict("5.1", "wrong", 0, 1, ("<b>says</b>",), "f('<script>')", "<img>", "", "M26", "", 0)
     card = verdict_card("title", verdict, "hint")
@@ -861,7 +850,7 @@ def test_a_lesson_that_asks_for_a_piece_of_engine_is_checked_without_one():
 
 
 def test_without_fork_the_same_verdicts(monkeypatch):
-    from minigrad.course import child
+    from minigrad.course.student import child
 
     exercise = lessons.find("5.1")
     forked = [examine(exercise, {"vjp_square": f}) for f in (right, wrong, leaves)]

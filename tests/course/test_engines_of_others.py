@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from minigrad.course import lessons
-from minigrad.course.child import Child, can_fork, examine
 from minigrad.course.grading.grader import TRIES
-from minigrad.course.verdict import judge
+from minigrad.course.judge.verdict import judge
+from minigrad.course.student.child import Child, can_fork, examine
 
 ENGINES = sorted((Path(__file__).parent / "engines").glob("*.txt"))
 LEADING = "    while g.ndim > len(shape):\n        g = g.sum(0)\n"

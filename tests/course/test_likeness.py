@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from minigrad.course import lessons, notebooks
-from minigrad.course.comparing import same
-from minigrad.course.shown import shown_call
-from minigrad.course.student import Local
-from minigrad.course.verdict import judge
+from minigrad.course.judge.comparing import same
+from minigrad.course.judge.shown import shown_call
+from minigrad.course.judge.verdict import judge
+from minigrad.course.student.student import Local
 from tests.course.test_mutants import limited, namespace
 
 LOSS = """

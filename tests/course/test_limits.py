@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from minigrad.course import child, lessons
-from minigrad.course.child import can_fork, examine
+from minigrad.course import lessons
+from minigrad.course.student import child
+from minigrad.course.student.child import can_fork, examine
 
 WRITTEN = [e for e in lessons.all_exercises() if e.kind in ("function", "program")]
 SINGLE = [e for e in WRITTEN if e.kind == "function" and len(e.names) == 1]

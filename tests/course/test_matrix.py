@@ -3,10 +3,11 @@ wrong."""
 
 import pytest
 
-from minigrad.course import lessons, misconceptions, notebooks, worker
-from minigrad.course.child import can_fork, examine
+from minigrad.course import lessons, misconceptions, notebooks
+from minigrad.course.commands.matrix import prove
 from minigrad.course.exercise import Wrong, call, function
-from minigrad.course.matrix import prove
+from minigrad.course.student import worker
+from minigrad.course.student.child import can_fork, examine
 from tests.together import together
 
 EXERCISES = lessons.all_exercises()

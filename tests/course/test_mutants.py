@@ -19,7 +19,7 @@ import pytest
 
 import minigrad
 from minigrad.course import lessons, notebooks
-from minigrad.course.child import can_fork, examine
+from minigrad.course.student.child import can_fork, examine
 
 OPERATORS = {
     ast.Add: [ast.Sub, ast.Mult], ast.Sub: [ast.Add, ast.Div], ast.Mult: [ast.Div, ast.Add], ast.Div: [ast.Mult, ast.Sub],

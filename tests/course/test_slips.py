@@ -10,9 +10,9 @@ import pytest
 
 import minigrad
 from minigrad.course import lessons
-from minigrad.course.child import can_fork, examine
-from minigrad.course.student import Local
-from minigrad.course.verdict import judge
+from minigrad.course.judge.verdict import judge
+from minigrad.course.student.child import can_fork, examine
+from minigrad.course.student.student import Local
 
 CENTRAL = "def central(f, x, h):\n    {}"
 ADD = """

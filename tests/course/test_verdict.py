@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.course import findings, lessons, shrinking
-from minigrad.course.comparing import ODD, difference
+from minigrad.course import lessons
 from minigrad.course.exercise import (
     Before,
     Raises,
@@ -26,12 +25,14 @@ from minigrad.course.exercise import (
     run,
     value,
 )
-from minigrad.course.raised import explained
-from minigrad.course.shown import shown_call, spelled, typed
-from minigrad.course.shrinking import simpler
-from minigrad.course.student import Local
-from minigrad.course.verdict import Verdict, judge
-from minigrad.course.wire import Failure, Tensor
+from minigrad.course.judge import findings, shrinking
+from minigrad.course.judge.comparing import ODD, difference
+from minigrad.course.judge.raised import explained
+from minigrad.course.judge.shown import shown_call, spelled, typed
+from minigrad.course.judge.shrinking import simpler
+from minigrad.course.judge.verdict import Verdict, judge
+from minigrad.course.student.student import Local
+from minigrad.course.student.wire import Failure, Tensor
 
 A = np.array([[1.5, 2.5, -3.0], [0.5, 4.0, 2.0]])
 

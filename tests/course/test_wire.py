@@ -11,8 +11,8 @@ import time
 import numpy as np
 import pytest
 
-from minigrad.course import wire
-from minigrad.course.wire import Closed, NotPlain, TooLate, WireError, pack, unpack
+from minigrad.course.student import wire
+from minigrad.course.student.wire import Closed, NotPlain, TooLate, WireError, pack, unpack
 
 PLAIN = [
     None, True, False, 0, -7, 2**63, -(2**200), 1.5, -0.0, float("inf"), "", "häß\n", [], [1, [2, [3]]], (),

@@ -6,10 +6,10 @@ import os
 import numpy as np
 import pytest
 
-from minigrad.course import worker
-from minigrad.course.student import Remote
-from minigrad.course.wire import Failure
-from minigrad.course.worker import Server, blankness
+from minigrad.course.student import worker
+from minigrad.course.student.student import Remote
+from minigrad.course.student.wire import Failure
+from minigrad.course.student.worker import Server, blankness
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_look_says_what_is_there(remote):
 
 
 def test_predictions_are_remembered(remote):
-    remote.exec(["from minigrad.course.worker import predict\npredict('4.4a', 9)\npredict('4.2a', ...)"])
+    remote.exec(["from minigrad.course.student.worker import predict\npredict('4.4a', 9)\npredict('4.2a', ...)"])
     assert remote.value("predict 4.4a") == 9
     assert remote.look(["predict 4.2a"])["predict 4.2a"]["state"] == "missing"
 
@@ -139,7 +139,7 @@ def test_a_student_who_tampers_with_the_worker_only_loses_the_reply():
     os.close(replies)
     remote = Remote(from_child, to_child, seconds=5)
     remote.exec(
-        ["from minigrad.course import wire\ndef f(x):\n    wire.pack = lambda v: b'junk' * 10\n    return 1"]
+        ["from minigrad.course.student import wire\ndef f(x):\n    wire.pack = lambda v: b'junk' * 10\n    return 1"]
     )
     assert remote.call("f", 1).kind in ("protocol", "killed", "timeout")
     assert remote.call("f", 1).kind in ("protocol", "killed", "timeout")

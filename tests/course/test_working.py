@@ -2,8 +2,9 @@
 
 import pytest
 
-from minigrad.course import lessons, working
+from minigrad.course import lessons
 from minigrad.course.exercise import Exercise
+from minigrad.course.judge import working
 
 BY_HAND = [exercise for exercise in lessons.all_exercises() if exercise.working]
 

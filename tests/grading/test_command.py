@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.course import cli
+from minigrad.course.commands import cli
 from minigrad.course.exercise import EDITION
 from minigrad.course.grading import command
 from minigrad.course.grading.counting import Count

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import cli, notebooks
+from minigrad.course import notebooks
+from minigrad.course.commands import cli
 from minigrad.course.grading import journal, pages, report, runs
 from tests.grading.classroom import grader, notebook
 from tests.grading.test_killed import finished

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import cli
+from minigrad.course.commands import cli
 from minigrad.course.grading import journal, pages, runs
 from minigrad.course.grading.identity import Person
 from minigrad.course.grading.plan import Plan

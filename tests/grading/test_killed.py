@@ -35,7 +35,8 @@ def hand_ins(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def start(hand_ins: Path, out: Path, key: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "minigrad.course.cli", "grade", hand_ins, "--out", out, "--key", key, "--jobs", "2"]
+    given = ["grade", hand_ins, "--out", out, "--key", key, "--jobs", "2"]
+    command = [sys.executable, "-m", "minigrad.course.commands.cli", *given]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     return subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import cli
-from minigrad.course.answers import definitions
+from minigrad.course.commands import cli
+from minigrad.course.commands.answers import definitions
 from minigrad.course.grading import runs
 from tests.grading.classroom import notebook
 from tests.grading.test_runs import hand_in, one_thread

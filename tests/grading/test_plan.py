@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.course import cli
+from minigrad.course.commands import cli
 from minigrad.course.grading import identity, plan, runs, tables, tally
 from tests.grading.classroom import notebook
 from tests.grading.test_runs import RIGHT, WRONG, hand_in, here, level, one_thread, rows  # noqa: F401

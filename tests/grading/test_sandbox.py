@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from minigrad.course.grading import LEVELS, confine, package, sandbox, zygote
-from minigrad.course.wire import Failure
+from minigrad.course.student.wire import Failure
 from tests.grading.classroom import BOUNDARIES, LESSON, grade, grader, notebook
 
 

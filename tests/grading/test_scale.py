@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.course import cli
+from minigrad.course.commands import cli
 from minigrad.course.grading import journal
 from tests.grading.classroom import notebook
 

@@ -6,7 +6,8 @@ follows the words "Spot the error" or "A common claim" (or says that it is true)
 
 import pytest
 
-from minigrad.course import notebooks, sources
+from minigrad.course import notebooks
+from minigrad.course.commands import sources
 
 MOMENTS = [
     ("B000-1", "02_chain_rule", "02-1fdb4f", "tensor(8.)"),

@@ -9,7 +9,8 @@ import pytest
 
 import minigrad
 from minigrad import tape
-from minigrad.course import building, lessons, notebooks, reference
+from minigrad.course import lessons, notebooks
+from minigrad.course.commands import building, reference
 from minigrad.course.misconceptions import CATALOGUE
 from tests.course.test_misconceptions import printed
 from tests.house.pages import BLOCK

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import next_step, notebooks
+from minigrad.course import notebooks
+from minigrad.course.checks import next_step
 from minigrad.course.lessons import all_lessons
 
 ALL = [

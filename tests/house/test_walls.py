@@ -75,6 +75,11 @@ def test_tests_of_engine_and_library_stay_small() -> None:
     assert sum(path.stat().st_size for path in (here / "data").rglob("*") if path.is_file()) <= 1_200_000
 
 
+def test_the_course_is_sorted_into_folders() -> None:
+    entries = [path.name for path in (PACKAGE / "course").iterdir() if path.name not in ("__pycache__", "_files")]
+    assert len(entries) <= 14, sorted(entries)
+
+
 # ---------------------------------------------------------------------------------------------------- what leans on what
 
 

@@ -21,7 +21,11 @@ GUIDE = ROOT / "docs" / "authors.md"
 COPIED = ("minigrad", "notebooks", "exercises", "solutions", "tests", "docs", "pyproject.toml")
 HEAD = re.compile(r"(?:#|//|/\*|<!--) (.+?)(?: \*/| -->)?\n")
 PLACE = re.compile(r"in (\S+), (above|below|in place of): (.+)")
-PROGRAMS = {"minigrad": ["-m", "minigrad.course.cli"], "pytest": ["-m", "pytest", "-q", "-p", "no:cacheprovider"], "python": []}
+PROGRAMS = {
+    "minigrad": ["-m", "minigrad.course.commands.cli"],
+    "pytest": ["-m", "pytest", "-q", "-p", "no:cacheprovider"],
+    "python": [],
+}
 
 
 @dataclass
@@ -117,7 +121,8 @@ def test_the_exercise_is_graded(copy: Copy) -> None:
         folder = copy.root / "submitted" / student
         folder.mkdir(parents=True)
         (folder / "05_vectors_exercises.ipynb").write_text(text, encoding="utf-8")
-    copy.run("-m", "minigrad.course.cli", "grade", "submitted", "--out", "report", "--isolation", "process", "--trust-students")
+    options = ["--out", "report", "--isolation", "process", "--trust-students"]
+    copy.run(*PROGRAMS["minigrad"], "grade", "submitted", *options)
     ada, bo = (float(row["Total (Final Points)"]) for row in csv.DictReader(io.StringIO(copy.text("report/grades.csv"))))
     assert ada == bo + 1 and "5.5 no 3" in copy.text("report/report.html")
     assert "How fast does x**3 grow" in copy.text("report/feedback/bo/05_vectors_exercises.html")

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import building, cli, lessons, notebooks
+from minigrad.course import lessons, notebooks
+from minigrad.course.commands import building, cli
 from minigrad.course.exercise import EDITION
 
 COMMANDS = ("lab", "check", "solution", "progress", "reset", "doctor", "build")
@@ -112,7 +113,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_as_a_program_it_prints_plain_ascii(blank: Path) -> None:
     """In a pipe whose encoding is ASCII; no escape sequences either."""
     done = subprocess.run(
-        [sys.executable, "-m", "minigrad.course.cli", "check", str(blank)],
+        [sys.executable, "-m", "minigrad.course.commands.cli", "check", str(blank)],
         capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=False,
     )  # fmt: skip
     assert done.returncode == 1
@@ -127,7 +128,7 @@ def test_a_reader_who_leaves_early(folder: Path) -> None:
     """`minigrad doctor | head`: no traceback, however Python buffers what it prints."""
     for buffering in ({}, {"PYTHONUNBUFFERED": "1"}):
         env = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"} | buffering
-        command = [sys.executable, "-m", "minigrad.course.cli", "doctor"]
+        command = [sys.executable, "-m", "minigrad.course.commands.cli", "doctor"]
         program = subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert program.stdout and program.stderr
         program.stdout.close()
@@ -187,7 +188,7 @@ def test_a_loop_costs_its_exercise_only(
     solved: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The function loops whenever it is called: in the check, and in each cell that tries it."""
-    from minigrad.course import terminal
+    from minigrad.course.commands import terminal
 
     monkeypatch.setattr(terminal, "CELL_SECONDS", 3.0)
     spoil(solved, "def vjp_square(v, x):\n    while True:\n        pass")
@@ -230,7 +231,7 @@ def test_a_cell_that_ends_the_process_is_left_out(solved: Path, capsys: pytest.C
 CHECK_AS_ON_WINDOWS = """
 import platform, sys
 platform.system = lambda: "Windows"
-from minigrad.course import cli
+from minigrad.course.commands import cli
 sys.exit(cli.main(["check", sys.argv[1]]))
 """
 
@@ -386,7 +387,7 @@ def test_doctor_here(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_doctor_without_jupyter(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from minigrad.course import doctor
+    from minigrad.course.commands import doctor
 
     monkeypatch.setattr(doctor, "find_spec", lambda name: None)
     monkeypatch.setattr(doctor, "isolation", lambda: doctor.Finding("ok", "grading", "not looked at"))
@@ -396,7 +397,7 @@ def test_doctor_without_jupyter(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 
 def test_doctor_where_nothing_forks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from minigrad.course import doctor
+    from minigrad.course.commands import doctor
 
     monkeypatch.delattr("os.fork")
     assert "watchdog" in str(doctor.checks())
@@ -408,7 +409,7 @@ def test_doctor_where_nothing_forks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_the_extras_a_command_says_which_to_install(
     command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from minigrad.course import lab
+    from minigrad.course.commands import lab
 
     known, spec = builtins.__import__, lab.find_spec
 
@@ -508,7 +509,7 @@ def test_a_bar_in_a_terminal_is_cleared_at_the_end(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_command_line_of_lab(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from minigrad.course import lab
+    from minigrad.course.commands import lab
 
     line = lab.command(folder, browser=False, port=9000)
     assert line[:3] == [sys.executable, "-m", "jupyterlab"]
@@ -522,7 +523,7 @@ def test_the_command_line_of_lab(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_lab_lays_the_course_out_and_serves_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from minigrad.course import lab
+    from minigrad.course.commands import lab
 
     called: list[Any] = []
     monkeypatch.setattr(lab, "serve", lambda *arguments: called.append(arguments) or 3)
@@ -532,7 +533,8 @@ def test_lab_lays_the_course_out_and_serves_it(folder: Path, monkeypatch: pytest
 
 
 def test_the_welcome_page_says_what_is_solved_and_where_to_go_on(tmp_path: Path) -> None:
-    from minigrad.course import lab, welcome
+    from minigrad.course.checks import welcome
+    from minigrad.course.commands import lab
 
     written, *_ = lab.lay_out(tmp_path)
     file = tmp_path / "Welcome.md"
@@ -560,7 +562,7 @@ def test_the_welcome_page_says_what_is_solved_and_where_to_go_on(tmp_path: Path)
 
 
 def test_the_users_own_jupyter_settings_come_first() -> None:
-    from minigrad.course import lab
+    from minigrad.course.commands import lab
 
     path = lab.environment({"JUPYTER_CONFIG_PATH": "theirs"})["JUPYTER_CONFIG_PATH"]
     assert path.split(":" if ":" in path else ";")[0] == "theirs" and str(lab.SETTINGS) in path

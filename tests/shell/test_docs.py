@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.course import cli, notebooks
+from minigrad.course import notebooks
+from minigrad.course.commands import cli
 from tests.house.pages import ROOT, blocks
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

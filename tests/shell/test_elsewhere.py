@@ -18,12 +18,12 @@ import pytest
 from tests.browser.fixtures import free_port, stop, wait_until_it_answers
 
 ROOT = Path(__file__).parents[2]
-MINIGRAD = [sys.executable, "-m", "minigrad.course.cli"]
+MINIGRAD = [sys.executable, "-m", "minigrad.course.commands.cli"]
 LESSON = "05_vectors"
 
 EVERY_EXERCISE = """
 from minigrad.course import lessons
-from minigrad.course.child import can_fork, examine
+from minigrad.course.student.child import can_fork, examine
 right, wrong = [], []
 for exercise in lessons.all_exercises():
     if exercise.kind not in ("function", "program") or exercise.one_of:

@@ -8,7 +8,7 @@ import pytest
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import KernelManager
 
-from minigrad.course import lab
+from minigrad.course.commands import lab
 
 IMPORT = "from minigrad.course import check"
 LEFT = "`answer` still has the value of an earlier run, which does not count."

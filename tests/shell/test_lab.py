@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.course import cli, lab, lookup
+from minigrad.course.commands import cli, lab, lookup
 
-MINIGRAD = [sys.executable, "-m", "minigrad.course.cli"]
+MINIGRAD = [sys.executable, "-m", "minigrad.course.commands.cli"]
 NOTES = ("You are root", "No browser can be opened")  # one sentence each, where they are true
 ADDRESS = re.compile(r"http://\S+")
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import cli, lab, lookup, next_step, notebooks, progress_store, terminal
+from minigrad.course import notebooks
+from minigrad.course.checks import next_step, progress_store
+from minigrad.course.commands import cli, lab, lookup, terminal
 from tests.together import together
 
 COURSE = "minigrad-course"
@@ -145,7 +147,8 @@ def test_an_answer_in_the_form_counts_for_check_as_for_progress(
     above: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """And reset says what becomes of it."""
-    from minigrad.course import checking, lessons
+    from minigrad.course import lessons
+    from minigrad.course.checks import checking
 
     monkeypatch.chdir(above / COURSE / "exercises")
     for id in ("2.1", "2.5"):

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import building, notebooks
+from minigrad.course import notebooks
+from minigrad.course.commands import building
 
 LESSONS = [lesson for lesson in notebooks.lessons() if notebooks.path("solutions", lesson).exists()]
 

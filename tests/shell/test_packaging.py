@@ -107,7 +107,7 @@ def test_the_wheel_grades_with_the_extra_course_alone(wheel: Path, tmp_path: Pat
     for name in ("ann", "bob"):
         (tmp_path / "in" / name).mkdir(parents=True)
         shutil.copy(ROOT / "solutions" / "05_vectors_exercises.ipynb", tmp_path / "in" / name)
-    command = [str(python), "-I", "-m", "minigrad.course.cli", "grade", "in", "--out", "out", "--jobs", "1"]
+    command = [str(python), "-I", "-m", "minigrad.course.commands.cli", "grade", "in", "--out", "out", "--jobs", "1"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 notebooks graded" in done.stdout and "What to do next" in (tmp_path / "out" / "report.html").read_text("utf-8")

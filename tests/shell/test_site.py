@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 
 from minigrad import viz
-from minigrad.course import check, child, hint, lessons, notebooks, predict, progress_store, site, worker
+from minigrad.course import check, hint, lessons, notebooks, predict, site
+from minigrad.course.checks import progress_store
 from minigrad.course.exercise import call, run
 from minigrad.course.site import alive, api, questions, text
+from minigrad.course.student import child, worker
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 import minigrad
-from minigrad.course import checking, cli, lab, notebooks, progress_store, updating
+from minigrad.course import notebooks
+from minigrad.course.checks import checking, progress_store, updating
+from minigrad.course.commands import cli, lab
 from minigrad.course.exercise import EDITION
 
 ANOTHER = Path(__file__).parents[1] / "data" / "another_edition"

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course import wire, worker
-from minigrad.course.wire import Failure
+from minigrad.course.student import wire, worker
+from minigrad.course.student.wire import Failure
 
 _ABSENT = object()
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*$", re.MULTILINE)

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Grade; 0 if everything was graded, 1 if something was not, nothing was there, or nothing holds students' code in."""
-    from minigrad.course.answers import checked
+    from minigrad.course.commands.answers import checked
     from minigrad.course.exercise import EDITION
     from minigrad.course.grading import journal, runs, tables
     from minigrad.course.grading import plan as plans

@@ -21,14 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import answers, notebooks
-from minigrad.course.comparing import ask
+from minigrad.course import notebooks
+from minigrad.course.commands import answers
 from minigrad.course.exercise import Exercise, Lesson
 from minigrad.course.grading import package, reader
 from minigrad.course.grading.sandbox import Sandbox, Unavailable, Worker
-from minigrad.course.student import WALL
-from minigrad.course.verdict import Verdict, judge
-from minigrad.course.wire import Failure
+from minigrad.course.judge.comparing import ask
+from minigrad.course.judge.verdict import Verdict, judge
+from minigrad.course.student.student import WALL
+from minigrad.course.student.wire import Failure
 
 NOTEBOOK_SECONDS = 60.0  # for all of one notebook, asleep or computing
 CELLS_SECONDS = 10.0  # of processor time for running a notebook's cells once

@@ -28,11 +28,9 @@ PACKAGE = Path(__file__).resolve().parents[2]
 RESULTS, SETTINGS, LOCK = "results.jsonl", "run.json", "run.lock"
 # What a verdict depends on besides the lesson: judge, worker, reader. The engine counts where students use it.
 _JUDGE = (
-    "exercise", "verdict", "raised", "likeness", "slips", "student", "wire", "worker", "misconceptions",
-    "updating", "shrinking", "working", "plain", "shown", "comparing", "diagnosis", "searching", "explaining", "findings",
-    "notebooks", "lesson_text", "answers",
+    "judge/*", "student/*", "exercise", "misconceptions", "lesson_text", "notebooks", "checks/updating", "commands/answers",
+    *(f"grading/{name}" for name in ("reader", "cells", "package", "grader", "sandbox", "zygote", "confine")),
 )  # fmt: skip
-_GRADING = ("reader", "cells", "package", "grader", "sandbox", "zygote", "confine")
 _SYNC_SECONDS = 1.0
 
 
@@ -47,7 +45,7 @@ def pack_hash(number: int, answers: bytes = b"") -> str:
     """A hash of everything that a verdict about this lesson depends on, the teacher's own answers among it."""
     lesson = lessons.lesson(number)
     folder = PACKAGE / "course"
-    files = [folder / f"{name}.py" for name in _JUDGE] + [folder / "grading" / f"{name}.py" for name in _GRADING]
+    files = [file for name in _JUDGE for file in sorted(folder.glob(f"{name}.py"))]
     files += sorted((folder / "lessons").glob(f"*{number:02d}_*"))  # the text, and the Python beside it
     if lesson.with_engine or any(exercise.with_engine for exercise in lesson.exercises):
         files += sorted(p for p in PACKAGE.rglob("*.py") if p.relative_to(PACKAGE).parts[0] not in ("course", "viz"))

@@ -21,7 +21,7 @@ import numpy
 
 PREFIX = "minigrad-sandbox-"  # of its folder among the temporary files; then the process id
 PACKAGE = Path(__file__).resolve().parents[2]
-OPEN_ROOMS = ("wire.py", "worker.py", "slips.py")  # of `course`: they hold no answers, and the worker is made of them
+OPEN_ROOMS = ("wire.py", "worker.py", "slips.py")  # of `course/student`: the worker, without answers
 OPEN_WALLS = ("confine.py", "zygote.py", "cells.py")  # of `course/grading`
 DATA = ("digits.npz",)  # of `course/data`: what lessons load
 
@@ -101,7 +101,7 @@ _ROOMS = ("", "nn", "nn/functional", "optim", "autograd", "autograd/functional",
 
 # The worker first: a module that answers to any name would also answer to the names of its own parts.
 _COURSE = (
-    "from minigrad.course.worker import predict\n\n"
+    "from minigrad.course.student.worker import predict\n\n"
     + _QUIET
     + '''
 
@@ -167,8 +167,8 @@ def build(site: Path, without: frozenset[str] = frozenset()) -> Path:
     _write(target / "viz" / "__init__.py", _QUIET)
     _write(target / "viz" / "plots.py", _QUIET)
     _write(target / "course" / "__init__.py", _COURSE)
-    _write(target / "course" / "grading" / "__init__.py", "")
-    for folder, names in (("course", OPEN_ROOMS), ("course/grading", OPEN_WALLS)):
+    for folder, names in (("course/student", OPEN_ROOMS), ("course/grading", OPEN_WALLS)):
+        _write(target / folder / "__init__.py", "")
         for name in names:
             _write(target / folder / name, (PACKAGE / folder / name).read_text(encoding="utf-8"))
     (target / "course" / "data").mkdir()

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import updating
+from minigrad.course.checks import updating
 from minigrad.course.exercise import EDITION
 from minigrad.course.grading.identity import CANVAS, FOLDER, LOOSE, MOODLE
 

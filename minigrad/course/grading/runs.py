@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.course import lessons as known
-from minigrad.course.answers import given
+from minigrad.course.commands.answers import given
 from minigrad.course.exercise import EDITION
 from minigrad.course.grading import identity, reader, report, sandbox, tables
 from minigrad.course.grading import journal as journals
@@ -159,7 +159,7 @@ def grade(
         plan: the teacher's class file, as `plan.read` gives it.
         key: the course key; drawn and kept in `out/run.json` if left out.
         fresh: forget earlier results.
-        answers: a teacher's own answers, as `minigrad.course.answers.checked` gives them.
+        answers: a teacher's own answers, as `minigrad.course.commands.answers.checked` gives them.
         regrade: students, and exercises such as "5.2", to grade once more; what changed is in the count.
         progress: called after every result.
 

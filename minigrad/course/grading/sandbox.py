@@ -27,10 +27,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import wire
 from minigrad.course.grading import LEVELS, escape, package
-from minigrad.course.student import WALL, Remote, failure_from
-from minigrad.course.wire import Failure
+from minigrad.course.student import wire
+from minigrad.course.student.student import WALL, Remote, failure_from
+from minigrad.course.student.wire import Failure
 
 THREADS, FILES = 64, 64
 STANDSTILL = 0.5  # seconds by which no wait of ours is late unless we did not run

@@ -69,7 +69,7 @@ def main(descriptor: int) -> None:
 def preload(settings: dict[str, Any]) -> None:
     """Import what every worker will need, with the same random numbers in each."""
     engine = _ENGINE.split() if settings["with_engine"] else []
-    names = [*_CODECS.split(), *_NUMPY.split(), *engine, "minigrad.course.worker"]
+    names = [*_CODECS.split(), *_NUMPY.split(), *engine, "minigrad.course.student.worker"]
     if settings["leave_root"] and not reachable(sysconfig.get_path("stdlib")):
         names += _STANDARD.split()
     for name in names:
@@ -77,7 +77,7 @@ def preload(settings: dict[str, Any]) -> None:
             importlib.import_module(name)
         except ModuleNotFoundError as error:
             # Pythons are built with and without some parts; only the worker cannot do without numpy and itself.
-            if name in ("numpy", "minigrad", "minigrad.course.worker") or error.name == "minigrad.course.wire":
+            if name in ("numpy", "minigrad", "minigrad.course.student.worker") or error.name == "minigrad.course.student.wire":
                 raise
 
 

@@ -20,7 +20,7 @@ from minigrad.autograd import Function  # noqa: F401
 
 from ..exercise import Probe, Probes, numbers, run
 from ..lesson_text import lesson
-from ..wire import Failure
+from ..student.wire import Failure
 
 Array = np.ndarray[Any, Any]
 PRELUDE = (

@@ -22,7 +22,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from minigrad.course import building, lessons, notebooks
+from minigrad.course import lessons, notebooks
+from minigrad.course.commands import building
 from minigrad.course.exercise import Exercise, Lesson
 from minigrad.course.site import alive, api, questions, share, text
 from minigrad.viz import pages as stepper

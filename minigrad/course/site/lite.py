@@ -23,7 +23,9 @@ import jupyterlite_core  # noqa: F401  so that a missing one is named before any
 import jupyterlite_pyodide_kernel  # noqa: F401
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
-from minigrad.course import lab, notebooks, welcome
+from minigrad.course import notebooks
+from minigrad.course.checks import welcome
+from minigrad.course.commands import lab
 from minigrad.course.notebooks import Cell, Notebook
 
 __all__ = ["build", "for_browser"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.course import forms, misconceptions
-from minigrad.course.card import thought
-from minigrad.course.diagnosis import feedback
+from minigrad.course import misconceptions
+from minigrad.course.checks import forms
+from minigrad.course.checks.card import thought
 from minigrad.course.exercise import Exercise
+from minigrad.course.judge.diagnosis import feedback
 
 __all__ = ["question"]
 

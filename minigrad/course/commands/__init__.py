@@ -1,0 +1,1 @@
+"""The command `minigrad`: its subcommands, and what they make."""

@@ -1,0 +1,213 @@
+"""The wrong-answer matrix of an exercise: proof that its check tells right from wrong.
+
+`prove(exercise)` runs everything the declaration holds through the judge, in this process: right answers have
+to pass, the blank has to earn nothing, each wrong answer has to be refused with a message of its own. It
+returns the rows and a list of problems; an empty list is the proof. `minigrad answers` prints it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..exercise import Before, Exercise, Wrong
+from ..judge.comparing import outcomes, same, trouble
+from ..judge.verdict import Verdict, judge
+from ..student.student import Local
+
+__all__ = ["Matrix", "blank_answer", "prove"]
+
+SEEDS = (0, 1, 2)
+
+
+@dataclass
+class Matrix:
+    """What came out: `rows` of (what was tried, verdict), and the `problems`, each with its place in a text."""
+
+    exercise: Exercise
+    places: Mapping[str, str] = field(default_factory=dict)  # by what is tried: file and line
+    rows: list[tuple[str, Verdict]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    table: list[str] = field(default_factory=list)  # wrong answers that only fixed questions refuse
+    seconds: float = 0.0  # of processor time, the slowest check
+
+    def note(self, what: str, seed: int, says: str) -> None:
+        """A problem with one of the answers; the same with other numbers is no second one."""
+        problem = f"{self.places[what]}: {what} {says}" if what in self.places else f"{what} {says}"
+        if not any(known.startswith(problem) for known in self.problems):
+            self.problems.append(f"{problem} (seed {seed})")
+
+
+def prove(exercise: Exercise, seeds: tuple[int, ...] = SEEDS, places: Mapping[str, str] | None = None) -> Matrix:
+    """Run the matrix of one exercise. Right and wrong answers are tried on every seed; `places` says where each stands."""
+    matrix = Matrix(exercise, places or {})
+    written = exercise.kind in ("function", "program")
+    if written and len(exercise.alternatives) < 2:
+        matrix.problems.append(f"{len(exercise.alternatives)} alternatives; two are needed")
+    if written and len({w.alike or w.id for w in exercise.wrong}) < 3:
+        matrix.problems.append("fewer than three wrong answers")
+    for seed in seeds:
+        for number, answer in enumerate(rights(exercise), 1):
+            expect(matrix, f"right {number}", attempt(matrix, answer, seed), "passed")
+        expect(matrix, "blank", attempt(matrix, blank_answer(exercise), seed), "not attempted")
+        try_wrong(matrix, seed)
+        if exercise.kind == "function" and exercise.oracle is not None:
+            oracle_answers(matrix, seed)
+    return matrix
+
+
+def rights(exercise: Exercise) -> list[Any]:
+    """Right answers: the alternatives, the right value, and ways in which it may be written."""
+    if exercise.kind in ("function", "program"):
+        return list(exercise.alternatives)
+    if exercise.options and isinstance(exercise.right, str):
+        return [exercise.right, f" {exercise.right.upper()} "]
+    if isinstance(exercise.right, list):
+        return [exercise.right, tuple(exercise.right)]
+    return [exercise.right]
+
+
+def blank_answer(exercise: Exercise) -> Any:
+    """The exercise as it is handed out: `...` for values, functions whose body is `...` for the rest."""
+    if exercise.kind not in ("function", "program"):
+        return ...
+    space = exercise.scaffold() if exercise.scaffold else {}
+    for name in exercise.names:
+        owner, _, attribute = name.rpartition(".")
+        if owner:
+            setattr(space.setdefault(owner, type(owner, (), {})), attribute, blank_function())
+        elif isinstance(sample(exercise, name), type):
+            space[name] = type(name, (), {"__init__": blank_function()})
+        else:
+            space[name] = blank_function()
+    return space
+
+
+def sample(exercise: Exercise, name: str) -> Any:
+    """What a right answer binds to this name."""
+    for answer in exercise.alternatives:
+        if isinstance(answer, dict):
+            return answer.get(name)
+        return answer
+    return None
+
+
+def blank_function() -> Any:
+    """A new function with nothing in it."""
+
+    def blank(*args: Any, **kwargs: Any) -> Any: ...
+
+    return blank
+
+
+def attempt(matrix: Matrix, answer: Any, seed: int) -> Verdict:
+    """Judge one answer in process and keep the time it took."""
+    exercise = matrix.exercise
+    space = answer if answer_is_space(exercise, answer) else exercise.namespace(answer)
+    start = time.process_time()
+    verdict = judge(exercise, Local(space), seed)
+    matrix.seconds = max(matrix.seconds, time.process_time() - start)
+    return verdict
+
+
+def answer_is_space(exercise: Exercise, answer: Any) -> bool:
+    """True for the ready namespace that `blank_answer` makes."""
+    return (
+        type(answer) is dict
+        and {n.split(".")[0] for n in exercise.names} <= set(answer)
+        and all("." not in n for n in answer)
+    )
+
+
+def expect(matrix: Matrix, what: str, verdict: Verdict, status: str) -> None:
+    """Note a row, and a problem if the verdict is another."""
+    matrix.rows.append((what, verdict))
+    if verdict.status != status or (verdict.points > 0) != (status == "passed" and matrix.exercise.points > 0):
+        reason = " ".join((*verdict.lines, verdict.call, verdict.got))
+        matrix.note(what, verdict.seed, f"should be {status}, and is {verdict.status}: {reason[:300]}")
+
+
+def try_wrong(matrix: Matrix, seed: int) -> None:
+    """Each wrong answer is refused, is recognised as itself, and shares its message with none but its
+    like."""
+    messages: dict[str, Wrong] = {}
+    for wrong in wrong_answers(matrix.exercise):
+        verdict = attempt(matrix, wrong.answer, seed)
+        matrix.rows.append((f"wrong {wrong.id}", verdict))
+        what = f"wrong {wrong.id}"
+        if verdict.status in ("passed", "not attempted", "not graded"):
+            matrix.note(what, seed, f"should be refused, and is {verdict.status}")
+            continue
+        if matrix.exercise.kind != "ordering" and verdict.mistake != wrong.id:
+            taken = next((w for w in matrix.exercise.wrong if w.id == verdict.mistake), None)
+            if taken is None or not wrong.alike or taken.alike != wrong.alike:
+                matrix.note(what, seed, f"is taken for {verdict.mistake or 'no known answer'}")
+                continue
+        message = verdict.lines[-1] if verdict.lines else ""
+        other = messages.setdefault(message, wrong)
+        if other is not wrong and (not wrong.alike or other.alike != wrong.alike):
+            matrix.note(what, seed, f"gets the same message as wrong {other.id}: {message[:80]}")
+    if matrix.exercise.kind in ("function", "program"):
+        compare(matrix, seed)
+
+
+def wrong_answers(exercise: Exercise) -> list[Wrong]:
+    """The declared wrong answers; for an ordering, one order for each rule that breaks it."""
+    if exercise.kind != "ordering":
+        return list(exercise.wrong)
+    found = []
+    for rule in exercise.before:
+        order = list(exercise.right)
+        first, then = order.index(rule.first), order.index(rule.then)
+        order.insert(first, order.pop(then))
+        if first_broken(exercise, order) is not rule:
+            order = next((list(o) for o in itertools.permutations(exercise.right)
+                          if first_broken(exercise, list(o)) is rule),
+                         order)  # fmt: skip
+        found.append(Wrong(order, rule.misconception, rule.says))
+    return found
+
+
+def first_broken(exercise: Exercise, order: list[Any]) -> Before | None:
+    """The first rule that an order breaks."""
+    return next((b for b in exercise.before if order.index(b.first) > order.index(b.then)), None)
+
+
+def compare(matrix: Matrix, seed: int) -> None:
+    """No two wrong answers give the same values on all probes, but those declared alike; and drawn probes tell each from a
+    right one."""
+    exercise = matrix.exercise
+    probes = exercise.questions(seed)
+    results = [(w, outcomes(exercise, w.answer, probes)) for w in exercise.wrong]
+    for (a, left), (b, right) in itertools.combinations(results, 2):
+        alike = all(same(x, y, exercise.rtol, exercise.atol) for x, y in zip(left, right, strict=True))
+        if alike and (not a.alike or a.alike != b.alike):
+            matrix.note(f"wrong {b.id}", seed, f"and wrong {a.id} give the same to all probes: one is like the other")
+    truths = [exercise.expected(probe) for probe in probes]
+    pairs = enumerate(zip(probes, exercise.questions(seed + 1)))
+    drawn = [i for i, (one, other) in pairs if repr((one.args, one.data)) != repr((other.args, other.data))]
+    for wrong, given in results:
+        if wrong.id not in matrix.table and not any(trouble(exercise, probes[i], given[i], truths[i]) for i in drawn):
+            matrix.table.append(wrong.id)
+
+
+def oracle_answers(matrix: Matrix, seed: int) -> None:
+    """The oracle, handed in as an answer, passes (it may not depend on order, or change what it is given)."""
+    exercise = matrix.exercise
+    if (
+        len(exercise.names) == 1
+        and "." not in exercise.name
+        and not exercise.scaffold
+        and stated(exercise, seed)
+    ):
+        expect(matrix, "oracle", attempt(matrix, exercise.oracle, seed), "passed")
+
+
+def stated(exercise: Exercise, seed: int) -> bool:
+    """True if every probe is a call answered by the oracle."""
+    from ..exercise import UNKNOWN
+
+    return all(p.kind == "call" and p.expected is UNKNOWN for p in exercise.questions(seed))
