@@ -4,6 +4,9 @@
 a skipped test is a failure: unless its reason names what this stage does not install (MINIGRAD_ABSENT), or
 begins with "optional:". The summary says how many tests ran for each need.
 
+Of the slow cases of a `@pytest.mark.sweep(n)` CI runs n, other ones each day; `pytest -m sweep` runs them all. A sample is
+drawn again by its date: MINIGRAD_DRAW=2026-11-28.
+
 Where a test has a time limit (in `.ci/run`: PYTEST_TIMEOUT), it takes with it what it has started.
 
 A run starts some two hundred Pythons. Each would compile the package anew where PYTHONDONTWRITEBYTECODE is set (in
@@ -11,12 +14,14 @@ most containers), for a third of the run's time: so a run writes bytecode, which
 """
 
 import os
+import random
 import shutil
 import signal
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Generator
 from contextlib import suppress
+from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
@@ -29,6 +34,7 @@ from tests.browser.fixtures import chromium, lab, page, walk
 __all__ = ["chromium", "lab", "page", "walk"]
 
 STRICT = os.environ.get("MINIGRAD_CI") == "1"
+DRAW = os.environ.setdefault("MINIGRAD_DRAW", date.today().isoformat())  # for processes started by this one as well
 ABSENT = os.environ.get("MINIGRAD_ABSENT", "").split()
 PROGRAMS = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "bubblewrap": ("bwrap",)}
 
@@ -62,6 +68,16 @@ def pytest_configure(config: pytest.Config) -> None:
         from tests import warm
 
         local_provisioner.launch_kernel = warm.starter(local_provisioner.launch_kernel)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    cases: dict[tuple[str, int], list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if STRICT and item.get_closest_marker("slow") and (mark := item.get_closest_marker("sweep")):
+            cases[item.nodeid.partition("[")[0], mark.args[0]].append(item)
+    left = [case for (name, n), all in cases.items() for case in random.Random(DRAW + name).sample(all, max(0, len(all) - n))]
+    items[:] = [item for item in items if item not in {*left}]
+    config.hook.pytest_deselected(items=left)
 
 
 def is_here(need: str) -> bool:
@@ -166,5 +182,7 @@ def note_refusal(report: Any) -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     for need, count in sorted(ran.items()):
         terminalreporter.write_line(f"provided for: {need}: {count} tests ran")
+    if STRICT:
+        terminalreporter.write_line(f"sweeps are samples of the day MINIGRAD_DRAW={DRAW}")
     for nodeid in refused:
         terminalreporter.write_line(f"provided for, yet skipped: {nodeid}")

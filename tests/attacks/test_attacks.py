@@ -80,6 +80,7 @@ WATCHED = [Path(p) for p in ("/tmp", "/var/tmp", "/dev/shm", "/run", "/", str(Pa
 QUICK = ("reads the tests", "imports the oracles", "system calls", "answers in the worker's place")
 
 
+@pytest.mark.sweep(40)
 @pytest.mark.parametrize("level", BOUNDARIES)
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in ATTACKS])
 def test_attack_fails(name: str, level: str, prize: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,7 @@ def test_limits_leave_time_for_the_card(exercise):
 
 
 @pytest.mark.slow
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("exercise", WRITTEN, ids=lambda e: e.id)
 def test_a_loop_without_end_is_told_in_time(exercise, monkeypatch):
     verdict, seconds, _ = computed(exercise, hung(exercise, monkeypatch))

@@ -32,6 +32,7 @@ def test_matrix(exercise):
 
 
 @pytest.mark.slow
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("exercise", EXERCISES, ids=IDS)
 def test_matrix_on_every_seed(exercise):
     matrix = prove(exercise, seeds=(1,)) if exercise.id in LONGEST else prove(exercise)

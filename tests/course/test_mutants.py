@@ -189,6 +189,7 @@ def sampled():
 
 
 @pytest.mark.slow
+@pytest.mark.sweep(16)
 @pytest.mark.skipif(not can_fork(), reason="no fork here")
 @pytest.mark.parametrize(("cells", "place", "exercise", "changed"), list(sampled()))
 def test_no_small_change_of_a_solution_passes(cells, place, exercise, changed):

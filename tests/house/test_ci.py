@@ -36,6 +36,15 @@ def test_for_no_reason(): pytest.skip("not today")
 """
 SKIPPED_MODULE = "import pytest\npytest.importorskip('another_missing_module')\ndef test_unseen(): pass\n"
 
+SWEEP = """
+import pytest
+
+@pytest.mark.slow
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize("i", range(40))
+def test_case(i): pass
+"""
+
 HANGS = """
 import subprocess
 
@@ -63,6 +72,17 @@ def run(folder: Path, form: list[str], tests: dict[str, str], *more: str, **env:
     command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), f"--rootdir={folder}",
                "-p", "tests.conftest", "-p", "no:cacheprovider", *form, *more, *tests]  # fmt: skip
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=200, check=False)
+
+
+@pytest.mark.slow
+def test_of_a_sweep_ci_runs_other_cases_each_day(tmp_path: Path) -> None:
+    def names(**env: str) -> set[str]:
+        shown = run(tmp_path, ["-n", "2"], {"test_sweep.py": SWEEP}, "-m", "slow", "-rp", **env).stdout
+        return set(re.findall(r"PASSED test_sweep\.py::(\S+)", shown))
+
+    days = [names(MINIGRAD_CI="1", MINIGRAD_DRAW=day) for day in ("2026-11-28", "2026-11-28", "2026-11-29")]
+    assert [len(day) for day in days] == [3, 3, 3] and days[0] == days[1] != days[2]
+    assert len(names(MINIGRAD_DRAW="2026-11-28")) == 40, "whole, where it is asked for"
 
 
 def test_children_are_counted_while_threads_come_and_go() -> None:
