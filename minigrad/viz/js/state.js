@@ -104,8 +104,9 @@ export function makeState(data) {
 	};
 }
 
-/** Where whole nodes begin, for stepping by nodes; `together(a, b)` is true for two nodes that are one step. */
-export function nodeStarts(frames, together) {
-	const phase = (f) => f.phase.replace("seed", "backward");
-	return frames.flatMap((f, q) => (q && together(frames[q - 1].node, f.node) && phase(frames[q - 1]) === phase(f) ? [] : [q]));
+/** Where whole nodes end, for stepping by nodes: all that a node sends is one step, and what the pass starts with belongs to the
+ * node that is computed last. `together(a, b)` is true for two nodes that are one step. */
+export function nodeEnds(frames, together) {
+	const one = (a, b) => together(a.node, b.node) && (a.phase === b.phase || a.phase === "seed" || (b.phase === "seed" && a.phase === "forward"));
+	return frames.flatMap((f, q) => (frames[q + 1] && one(f, frames[q + 1]) ? [] : [q]));
 }

@@ -1,7 +1,7 @@
 // The controls: buttons, slider, keys, play. Every control is reached by Tab and the arrow keys, too.
 
 import { KEEP, between, button, h } from "./tools.js";
-import { nodeStarts } from "./state.js";
+import { nodeEnds } from "./state.js";
 
 const ICONS = {
 	first: "M2 2h2v10H2zM12 2v10L5 7z", back: "M10 2v10L3 7z", next: "M4 2v10l7-5z", last: "M2 2v10l7-5zM10 2h2v10h-2z",
@@ -46,9 +46,9 @@ export function makeTransport(S, options, on) {
 		knob.predict.setAttribute("aria-pressed", options.predict.on);
 		knob.more.setAttribute("aria-expanded", !extra.hidden);
 	}
-	const starts = () => nodeStarts(frames, options.graph.together);
-	const nextNode = () => starts().find((q) => q > p) ?? frames.length - 1;
-	const previousNode = () => starts().findLast((q) => q < p) ?? 0;
+	const ends = () => nodeEnds(frames, options.graph.together);
+	const nextNode = () => ends().find((q) => q > p) ?? frames.length - 1;
+	const previousNode = () => ends().findLast((q) => q < p) ?? 0;
 
 	/** One frame or one node further; a question or a wrong rule may hold the walk. True if it moved. */
 	function move(by, nodes = byNodes) {
