@@ -135,7 +135,8 @@ def test_keys_walk_steps_and_nodes(show) -> None:
     press(page, "Home", "Shift+ArrowRight", "Shift+ArrowRight")
     steps = data("fan_out")["steps"]
     k, beat = frames("fan_out")[at(page)]
-    assert beat == "focus" and steps[k]["node"] != data("fan_out")["root"], "the start and the root are one"
+    assert beat == "collect" and steps[k]["node"] != data("fan_out")["root"], "the start and the root are one"
+    assert frames("fan_out")[at(page) + 1][1] == "focus", "all that a node sends is one step"
     press(page, "n")
     k, beat = frames("fan_out")[at(page)]
     assert beat == "collect" and steps[k]["arrived"][1] > 1, "N goes to a fan-in"
@@ -313,6 +314,19 @@ def test_a_line_is_as_thick_as_its_contribution_is_large_and_shows_its_sign(show
     assert len(sizes) > 2 and [w for _, w in sizes] == sorted(w for _, w in sizes) and sizes[0][1] < sizes[-1][1]
     assert {minus for sent, _, minus, _ in lines if sent < 0} == {True} and not any(m for s, _, m, _ in lines if s > 0)
     assert len({dash for *_, dash in lines}) == 2, "not by colour alone"
+
+
+@pytest.mark.parametrize("predict", [False, True])
+def test_each_sentence_stands_once_in_what_a_screen_reader_gets(show, predict: bool) -> None:
+    page = show("fan_out", predict=predict)
+    page.locator("[data-id=next]").focus()
+    for _ in range(6):
+        press(page, "ArrowRight")
+        heard = page.locator(".mg").aria_snapshot()
+        for sentence in [text(page, "words"), *(page.locator(".mg-ask p").all_inner_texts() if asked(page) else [])]:
+            assert heard.count(sentence) == 1, sentence
+        if asked(page):
+            page.get_by_role("button", name="show the answer").click()
 
 
 def test_what_is_heard_of_an_edge_is_its_sentence_and_no_loose_factor(show) -> None:

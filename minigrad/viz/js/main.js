@@ -70,7 +70,7 @@ function draw({ model, el, signal, strip, tour }) {
 		bar.pause();
 		if (card.who != null) select(null);
 	}
-	const predict = makePredict(S, { model, say, pause, go: (p) => bar.go(p), paint: () => show(bar.at), back: () => bar.knob.next.focus({ preventScroll: true }) }, on);
+	const predict = makePredict(S, { model, pause, go: (p) => bar.go(p), paint: () => show(bar.at), back: () => bar.knob.next.focus({ preventScroll: true }) }, on);
 	const mute = (what) => predict.mute(what);
 	const graph = makeGraph(S, { mute, look, asks: predict.asks, select: (i) => { if (!predict.click(i)) select(i); } }, on);
 	const code = makeCode(S, (i) => select(i), on);
@@ -95,7 +95,7 @@ function draw({ model, el, signal, strip, tour }) {
 	const view = h("div.mg-view" + (code.el ? "" : " alone"), graph.el, code.el || "");
 	const stage = h("div.mg-stage", card.el, predict.el, panels.math, panels.ledger, panels.queue);
 	const box = h("div.mg", { role: "group", tabindex: -1, ...KEEP, "aria-label": heading + ", stepper" }, h("div.mg-head", h("span.mg-title", heading), pos),
-		view, panels.words, bar.el, stage, more, voice);
+		view, panels.words, voice, bar.el, stage, more);
 	el.append(box);
 
 	// ---- painting
@@ -117,7 +117,7 @@ function draw({ model, el, signal, strip, tour }) {
 		code.paint(st);
 		graph.follow(st);
 		const text = panels.sentence(st);
-		if (!bar?.playing && said !== text && !(predict.asked && painted === p)) say(text);
+		if (!bar?.playing && said !== text) say(text);
 		if (onward && painted !== p && S.sends(st.f)) graph.travel(st);
 		painted = p;
 		bar.knob.fold?.setAttribute("aria-pressed", graph.folded);

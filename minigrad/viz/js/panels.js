@@ -9,7 +9,7 @@ const sign = (t) => h("span.mg-sign", t);
 /** options: mute(what) whether an answer is hidden, turns() where a loop is. */
 export function makePanels(S, options, on) {
 	const { nodes, steps, val, name } = S;
-	const words = h("p.mg-words");
+	const words = h("p.mg-words", { "aria-hidden": "true" });  // a screen reader gets the same from the live region beside it
 	const math = h("section.mg-math", { "aria-label": "The step in numbers", tabindex: 0, role: "group", ...KEEP });
 	const ledger = h("section.mg-ledger", { "aria-label": "Contributions so far", tabindex: 0, role: "group", ...KEEP });
 	const queue = h("p.mg-queue");

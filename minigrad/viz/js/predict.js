@@ -2,10 +2,10 @@
 
 import { KEEP, button, fmt, h } from "./tools.js";
 
-/** options: go(p), here() the position, pause(), paint(), say(text), model, back() where the focus goes. */
+/** options: go(p), here() the position, pause(), paint(), model, back() where the focus goes. */
 export function makePredict(S, options, on) {
 	const { frames, steps } = S, { model } = options;
-	const el = h("div.mg-ask", { role: "group", "aria-label": "Your prediction", hidden: true });
+	const el = h("div.mg-ask", { role: "group", hidden: true });
 	const answers = [...(model.get("answers") || [])], answered = new Set(answers.map((a) => a.at));
 	let asked = null, active = !!model.get("predict");
 
@@ -31,11 +31,11 @@ export function makePredict(S, options, on) {
 			choices.append(field, button(on, () => give(field.value), "answer"));
 		}
 		choices.append(button(on, () => { asked.hinted = true; says.textContent = asked.hint; }, "hint", { class: "aside" }), button(on, skip, "show the answer", { class: "aside" }));
-		el.replaceChildren(h("p", h("b", asked.ask)), choices, says);
+		el.ariaLabel = `Your prediction: ${asked.ask}`;  // the focus comes here, so it is heard once
+		el.replaceChildren(h("p", { "aria-hidden": "true" }, h("b", asked.ask)), choices, says);
 		el.style.minHeight = el.parentElement.offsetHeight + "px";
 		el.hidden = false;
 		options.paint();
-		options.say(asked.ask);
 		el.querySelector("input, button").focus({ preventScroll: true });
 	}
 	/** The key of a choice: what it says where that is one letter, else its number. */
@@ -62,9 +62,7 @@ export function makePredict(S, options, on) {
 		if (right) { finish("Right."); return; }
 		const why = choices ? asked.why[number]
 			: asked.wrong.find(([v]) => Math.abs(v - number) <= asked.tol)?.[1] || "None of the usual mistakes gives this number.";
-		const said = [`Not ${choices ? "this" : fmt(number)}. ${why || ""}`, "Try again, or show the answer."];
-		el.querySelector(".says").replaceChildren(h("p.wrong", said[0]), h("p", said[1]));
-		options.say(said.join(" "));
+		el.querySelector(".says").replaceChildren(h("p.wrong", `Not ${choices ? "this" : fmt(number)}. ${why || ""}`), h("p", "Try again, or show the answer."));
 	}
 	function skip() { if (asked && !asked.done) finish(""); }
 	function finish(text) {
@@ -111,11 +109,7 @@ export function makePredict(S, options, on) {
 		/** The key for one step on while a question is open: it goes on after an answer, and says before that what it waits for. */
 		press() {
 			if (asked.done) options.go(asked.at);
-			else {
-				const text = "The walk goes on when this question is answered. Esc closes it.";
-				el.querySelector(".says").replaceChildren(h("p", text));
-				options.say(text);
-			}
+			else el.querySelector(".says").textContent = "The walk goes on when this question is answered. Esc closes it.";
 			return asked === null;
 		},
 		key(key) {
