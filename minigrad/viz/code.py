@@ -98,9 +98,7 @@ def title_of(code: CodeType, count: int) -> str:
     return ", ".join(part for part in parts if part) if count > 1 or name else parts[1]
 
 
-def placed(
-    code: CodeType, span: Span, where: dict[CodeType, tuple[int, int, dict[int, int]]]
-) -> list[int] | None:
+def placed(code: CodeType, span: Span, where: dict[CodeType, tuple[int, int, dict[int, int]]]) -> list[int] | None:
     """A span in the numbers of the shown block; None where its lines are left out."""
     if code not in where:
         return None

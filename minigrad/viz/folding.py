@@ -124,9 +124,7 @@ def modules(data: dict[str, Any]) -> list[Group]:
         if call:
             found[-1].members.append(node["id"])
         before = call
-    users: dict[int, set[int]] = defaultdict(set)
-    for a, b, _ in data["edges"]:
-        users[a].add(b)
+    users = Wires(data).users
     groups = [group for group in found if len(group.members) > 1 and one_way_out(group, users)]
     for group in groups:
         inside = set(group.members)

@@ -26,46 +26,24 @@ from ..record.recording import Recording
 from ..tape import TABLE, AccumulateGrad, fit
 from ..tensor import Tensor, wrap
 
-PARENTS = (
-    "_prev",
-    "parents",
-    "_parents",
-    "children",
-    "_children",
-    "prev",
-    "inputs",
-    "operands",
-    "sources",
-    "args",
-)
+PARENTS = ("_prev", "parents", "_parents", "children", "_children", "prev", "inputs", "operands", "sources", "args")
 OPERATION = ("_op", "op", "operation", "op_name", "_operation", "kind", "fn_name")
 BACKWARD = ("_backward", "backward_fn", "_backward_fn", "grad_fn", "_grad_fn", "local_backward", "push")
 NAME = ("label", "name", "_label")
 LIKE = {"+": "add", "-": "sub", "*": "mul", "/": "div", "@": "mm", "matmul": "mm", "truediv": "div", "**": "power",
         "pow": "power", "sum": "sum_all", "add": "add", "neg": "neg"}  # fmt: skip
-SIGN = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "div": "/",
-    "mm": "@",
-    "power": "**",
-    "sum_all": "sum",
-    "neg": "-",
-}
+SIGN = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mm": "@", "power": "**", "sum_all": "sum", "neg": "-"}
 
 
+Known = Contribution | None  # what the table says, where it knows the operation
 MISSING: Any = object()
 
 
 def is_foreign(thing: Any) -> bool:
     """Whether this is a node of a student's own engine."""
-    return (
-        not isinstance(thing, Tensor)
-        and hasattr(thing, "data")
-        and found(thing, PARENTS) is not None
-        and hasattr(thing, "grad")
-    )
+    if isinstance(thing, Tensor):
+        return False
+    return hasattr(thing, "data") and hasattr(thing, "grad") and found(thing, PARENTS) is not None
 
 
 def found(thing: Any, names: Iterable[str]) -> str | None:
@@ -122,9 +100,7 @@ def array(value: Any) -> Array:
         raise TypeError(f"a node's data must be a number or an array of numbers, not {value!r}") from None
 
 
-def record(
-    root: Any, gradient: Any = None, names: Mapping[str, Any] | None = None, rules: Any = None
-) -> Recording:
+def record(root: Any, gradient: Any = None, names: Mapping[str, Any] | None = None, rules: Any = None) -> Recording:
     """The backward pass of a student's own graph as a Recording. Every .grad is put back afterwards."""
     order = topological(root)
     if gradient is None and np.size(array(root.data)) != 1:
@@ -156,7 +132,9 @@ def topological(root: Any) -> list[Any]:
             stack.append((thing, True))
             stack.extend((p, False) for p in reversed(parents_of(thing)))
         elif id(thing) not in done:  # its own inputs are still being looked at
-            raise ValueError(f"the node {short(array(thing.data))} is among its own inputs: no order of the walk exists")
+            raise ValueError(
+                f"the node {short(array(thing.data))} is among its own inputs: no order of the walk exists"
+            )
     return order
 
 
@@ -170,19 +148,15 @@ class Walk:
         self.seed = np.ones_like(array(root.data)) if gradient is None else array(gradient)
         self.given = gradient is not None
         self.empty = ["None" if getattr(v, "grad", None) is None else "0" for v in order]
-        self.old = [g if had == "0" and np.any(g := array(v.grad)) else None for v, had in zip(order, self.empty, strict=True)]
+        self.old = [g if had == "0" and np.any(g := array(v.grad)) else None for v, had in zip(order, self.empty)]
         self.places = self.named(names)
-        self.edges = [
-            (self.index[id(p)], i, slot) for i, ps in enumerate(self.parents) for slot, p in enumerate(ps)
-        ]
+        self.edges = [(self.index[id(p)], i, slot) for i, ps in enumerate(self.parents) for slot, p in enumerate(ps)]
         self.expected = [sum(a == i for a, _, _ in self.edges) for i in range(len(order))]
         self.arrived = [0] * len(order)
         self.sums: list[Array | None] = [None] * len(order)
 
     def named(self, names: Mapping[str, Any]) -> list[Place]:
-        mine = {
-            id(v): k for k, v in reversed(list(names.items())) if isinstance(k, str) and not k.startswith("_")
-        }
+        mine = {id(v): k for k, v in reversed(list(names.items())) if isinstance(k, str) and not k.startswith("_")}
         places: list[Place] = []
         used: set[str] = set(mine.values())
         for i, v in enumerate(self.order):
@@ -198,23 +172,11 @@ class Walk:
                 n += 1
             name = name if n == 1 else f"{name} ({n})"
             used.add(name)
-            places.append(
-                Place(
-                    i,
-                    name,
-                    op,
-                    np.shape(v.data),
-                    leaf=not inputs,
-                    named=bool(label),
-                    expression=expression if inputs else "",
-                    value=array(v.data),
-                    symbol=sign,
-                    spot=op,
-                    old_grad=self.old[i] if not inputs else None,
-                    empty=self.empty[i],
-                    needs_grad=bool(inputs) or bool(getattr(v, "requires_grad", True)),
-                )
-            )
+            place = Place(i, name, op, np.shape(v.data), leaf=not inputs, named=bool(label), symbol=sign, spot=op)
+            place.value, place.expression, place.empty = array(v.data), expression, self.empty[i]
+            place.old_grad = None if inputs else self.old[i]
+            place.needs_grad = bool(inputs) or bool(getattr(v, "requires_grad", True))
+            places.append(place)
         return places
 
     def run(self) -> Recording:
@@ -247,27 +209,21 @@ class Walk:
             )
         else:
             for p, r in zip(inputs, reference, strict=True):
-                assert r is not None
-                p.grad = like(p, array(p.grad) + r.value)
+                assert r is not None and r.value is not None
+                grow(p, r.value)
         for slot, p in enumerate(inputs):
             place = self.places[self.index[id(p)]]
+            made = Contribution(slot, place.id, reason=f"{place.name} does not require a gradient")
             if place.needs_grad:
-                step.contributions.append(self.sent(step, slot, p, inputs, before, reference, push is not None))
-            else:
-                step.contributions.append(Contribution(slot, place.id, reason=f"{place.name} does not require a gradient"))
+                made = self.sent(step, slot, inputs, before, reference, push is not None)
+            step.contributions.append(made)
         return step
 
     def sent(
-        self,
-        step: Step,
-        slot: int,
-        parent: Any,
-        inputs: list[Any],
-        before: list[Array],
-        reference: list[Contribution | None],
-        own: bool,
+        self, step: Step, slot: int, inputs: list[Any], before: list[Array], reference: list[Known], own: bool
     ) -> Contribution:
         """One contribution: what the table says, and whether the student's function did the same."""
+        parent = inputs[slot]
         j = self.index[id(parent)]
         twins = [k for k, p in enumerate(inputs) if p is parent]
         known = reference[slot]
@@ -310,24 +266,16 @@ class Walk:
                 f"{name}.grad held {short(before)} and this contribution is {short(sent.value)}, but your engine "
                 f"left {short(now)}: the new contribution took the place of the old ones. Use += where you have =."
             )
-        if (
-            sent.local is not None
-            and np.shape(sent.local) == moved.shape
-            and np.allclose(moved, sent.local)
-        ):
-            return (
-                "Your function adds the local factor alone: multiply by out.grad, the upstream gradient."
-            )
+        if sent.local is not None and np.shape(sent.local) == moved.shape and np.allclose(moved, sent.local):
+            return "Your function adds the local factor alone: multiply by out.grad, the upstream gradient."
         return f"Your function adds {short(moved)}; the derivative table gives {short(np.asarray(total))}."
 
 
 def expressed(op: str, sign: str, inputs: list[str]) -> str:
     if not inputs:
         return ""
-    safe = [
-        f"({n})" if re.search(r"[ +\-*/@]", n) and sign not in ("+", "sum") and len(inputs) > 1 else n
-        for n in inputs
-    ]
+    bare = sign in ("+", "sum") or len(inputs) == 1
+    safe = [n if bare or not re.search(r"[ +\-*/@]", n) else f"({n})" for n in inputs]
     if sign in ("+", "-", "*", "/", "@", "**") and len(inputs) == 2:
         return f"{safe[0]} {sign} {safe[1]}"
     if op.startswith("**"):
@@ -344,12 +292,13 @@ def own_backward(v: Any, inputs: list[Any]) -> Callable[[], Any] | None:
     if not callable(push):
         return None
 
-    asks = [p for p in signature(push).parameters.values() if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+    known = signature(push).parameters.values()
+    asks = [p for p in known if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
 
     def call() -> None:
         contributions = push(v.grad) if asks else push()
         for p, sent in zip(inputs, contributions if isinstance(contributions, (tuple, list)) else (), strict=False):
-            p.grad = like(p, array(p.grad) + array(sent))
+            grow(p, array(sent))
 
     return call
 
@@ -372,10 +321,7 @@ def by_own_rules(v: Any, inputs: list[Any]) -> Callable[[], Any] | None:
         values = [array(p.data) for p in inputs]
         for p, rule in zip(inputs, rules, strict=True):
             out = [array(v.data)] if len(parameters(rule)) == len(inputs) + 2 else []
-            raw = array(rule(array(v.grad), *out, *values))
-            target = array(p.data)
-            sent = raw if raw.shape == target.shape else np.array(fit(raw, AccumulateGrad(wrap(target))))
-            p.grad = like(p, array(p.grad) + sent)
+            grow(p, fitted(array(rule(array(v.grad), *out, *values)), p))
 
     return push
 
@@ -393,48 +339,45 @@ def like(v: Any, grad: Array) -> Any:
     return grad if isinstance(v.data, np.ndarray) else float(grad) if np.ndim(grad) == 0 else grad
 
 
-def reference_contribution(v: Any, inputs: list[Any], slot: int, g: Array) -> Contribution | None:
+def grow(v: Any, sent: Array) -> None:
+    """Adds a contribution to a node's gradient."""
+    v.grad = like(v, array(v.grad) + sent)
+
+
+def fitted(raw: Array, v: Any) -> Array:
+    """A contribution in the shape of a node's data: stretched axes are summed."""
+    target = array(v.data)
+    return raw if raw.shape == target.shape else np.array(fit(raw, AccumulateGrad(wrap(target))))
+
+
+def reference_contribution(v: Any, inputs: list[Any], slot: int, g: Array) -> Known:
     """The contribution by the derivative table, or None where the operation is not in it."""
     name = table_name(v)
     if not name:
         return None
     made = TABLE[name]
     values: dict[str, Any] = dict(zip(made.inputs, (array(p.data)[()] for p in inputs), strict=False))
-    values.update(
-        out=array(v.data)[()], **{f"{n}_shape": np.shape(values[n]) for n in made.inputs if n in values}
-    )
+    values.update(out=array(v.data)[()], **{f"{n}_shape": np.shape(values[n]) for n in made.inputs if n in values})
     power = re.fullmatch(r"\*\*\s*\(?(-?[\d.]+)\)?", operation_of(v).strip())
     if power:
         values["exponent"] = float(power[1])
     rule = made.rules[slot] if slot < len(made.rules) else None
     if rule is None or any(n not in values for n in parameters(rule)[1:]):
         return None
-    arguments = [values[n] for n in parameters(rule)[1:]]
-    raw = np.array(rule(g[()], *arguments))
-    known = dict(zip(parameters(rule)[1:], arguments, strict=True))
-    sent = Contribution(slot, 0, rule=settled(rule, known), raw=raw)
-    target = array(inputs[slot].data)
-    if raw.shape != target.shape:
-        raw = np.array(fit(raw, AccumulateGrad(wrap(target))))
-    sent.value = raw
-    assert sent.raw is not None
-    sent.summed = tuple(
-        i for i in range(sent.raw.ndim) if sent.raw.ndim > target.ndim and i < sent.raw.ndim - target.ndim
-    )
+    known = {n: values[n] for n in parameters(rule)[1:]}
+    raw = np.array(rule(g[()], *known.values()))
+    sent = Contribution(slot, 0, rule=settled(rule, known), raw=raw, value=fitted(raw, inputs[slot]))
+    sent.summed = tuple(range(raw.ndim - np.ndim(sent.value)))
     sent.saved = tuple(
         Saved(n, str(a) if isinstance(a, tuple) else "", None if isinstance(a, tuple) else np.array(a))
-        for n, a in zip(parameters(rule)[1:], arguments, strict=True)
+        for n, a in known.items()
     )
-    sent.how, sent.terms = arithmetic(sent.rule, sent.raw, g)
+    sent.how, sent.terms = arithmetic(sent.rule, raw, g)
     if sent.how == "elementwise":
-        sent.local = np.array(rule(np.ones_like(g)[()], *arguments))
+        sent.local = np.array(rule(np.ones_like(g)[()], *known.values()))
     return sent
 
 
-def sum_of(contributions: list[Contribution | None]) -> Array:
+def sum_of(contributions: list[Known]) -> Array:
     """What several uses of one input add up to."""
-    total: Array = np.zeros(())
-    for sent in contributions:
-        if sent is not None and sent.value is not None:
-            total = total + sent.value
-    return total
+    return sum((sent.value for sent in contributions if sent is not None and sent.value is not None), np.zeros(()))

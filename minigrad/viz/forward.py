@@ -9,6 +9,7 @@ from typing import Any
 from ..record.moves import Place
 from ..record.numbers import number, short
 from ..record.recording import Recording
+from .layout import sizes
 
 SIGNS = {"*": "\u00b7"}
 INFIX = ("+", "-", "*", "/", "@", "**")
@@ -66,8 +67,7 @@ def written(place: Place, parts: list[Part], places: dict[str, Place]) -> str:
     if place.value is None:
         return " = ".join(said)
     if place.value.ndim:
-        shape = "×".join(map(str, place.value.shape)) if place.value.ndim > 1 else place.value.shape
-        return f"{' = '.join(said)}, shape {shape}"
+        return f"{' = '.join(said)}, shape {sizes(place.value.shape)}"
     if values and all(v is not None and getattr(v, "ndim", 0) == 0 for v in values):
         said.append(joined(place, [number(v) for v in values]))
     return " = ".join([*said, number(place.value)])

@@ -21,6 +21,7 @@ from .folding import Group, folded, loops, modules
 
 Key = Hashable
 Edge = tuple[int, int, int]
+Links = dict[Key, list[Key]]  # what each box and bend is joined to, one layer further
 
 LOW, TALL = 64, 88  # of a box with numbers, of one with thumbnails
 GAP_Y = 30
@@ -187,8 +188,7 @@ def row_count(graph: Graph, order: list[list[Key]], width: int) -> int:
 
 def layers(graph: Graph) -> dict[Key, int]:
     """Longest distance from an input; an input stands just left of its first user."""
-    parents: dict[int, list[int]] = defaultdict(list)
-    users: dict[int, list[int]] = defaultdict(list)
+    parents, users = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
     for a, b, _ in graph.edges:
         parents[b].append(a)
         users[a].append(b)
@@ -203,11 +203,11 @@ def layers(graph: Graph) -> dict[Key, int]:
 
 def split_long(
     graph: Graph, layer: dict[Key, int]
-) -> tuple[dict[tuple[int, int], list[Key]], dict[Key, list[Key]], dict[Key, list[Key]], list[Key]]:
+) -> tuple[dict[tuple[int, int], list[Key]], Links, Links, list[Key]]:
     """Lines that jump over layers get a bend in each of them, so that they find a way between the boxes."""
     chains: dict[tuple[int, int], list[Key]] = {}
-    down: dict[Key, list[Key]] = defaultdict(list)
-    up: dict[Key, list[Key]] = defaultdict(list)
+    down: Links = defaultdict(list)
+    up: Links = defaultdict(list)
     nodes: list[Key] = list(graph.ids)
     for a, b, _ in sorted(graph.edges, key=lambda e: (e[1], e[2])):
         if (a, b) in chains:
@@ -227,16 +227,9 @@ def split_long(
 
 
 def ordered(
-    graph: Graph,
-    layer: dict[Key, int],
-    down: dict[Key, list[Key]],
-    up: dict[Key, list[Key]],
-    nodes: list[Key],
-    sweeps: int = 12,
+    graph: Graph, layer: dict[Key, int], down: Links, up: Links, nodes: list[Key], sweeps: int = 12
 ) -> list[list[Key]]:
-    """The boxes of each layer from top to bottom: in the order of the operands, swapped only to uncross
-    lines.
-    """
+    """The boxes of each layer from top to bottom: in the order of the operands, swapped only to uncross lines."""
     order: list[list[Key]] = [[] for _ in range(max(layer.values()) + 1)]
     seen: set[Key] = set()
     for start in [*reversed(graph.ids), *nodes]:
@@ -263,7 +256,7 @@ def ordered(
     return best
 
 
-def by_median(row: list[Key], linked: dict[Key, list[Key]], near: dict[Key, int]) -> list[Key]:
+def by_median(row: list[Key], linked: Links, near: dict[Key, int]) -> list[Key]:
     def middle(place: tuple[int, Key]) -> float:
         i, v = place
         at = sorted(near[u] for u in linked[v])
@@ -272,7 +265,7 @@ def by_median(row: list[Key], linked: dict[Key, list[Key]], near: dict[Key, int]
     return [v for _, v in sorted(enumerate(row), key=middle)]
 
 
-def swap_neighbours(order: list[list[Key]], up: dict[Key, list[Key]], down: dict[Key, list[Key]]) -> None:
+def swap_neighbours(order: list[list[Key]], up: Links, down: Links) -> None:
     at = {v: i for row in order for i, v in enumerate(row)}
     for row in order:
         for i in range(len(row) - 1):
@@ -284,7 +277,7 @@ def swap_neighbours(order: list[list[Key]], up: dict[Key, list[Key]], down: dict
                 at[a], at[b] = i + 1, i
 
 
-def crossings(order: list[list[Key]], down: dict[Key, list[Key]]) -> int:
+def crossings(order: list[list[Key]], down: Links) -> int:
     """How many pairs of lines cross: inversions, counted with a Fenwick tree."""
     total = 0
     for row, below in itertools.pairwise(order):
@@ -319,13 +312,7 @@ def longest_path(graph: Graph, layer: dict[Key, int]) -> set[Key]:
     return path
 
 
-def heights(
-    order: list[list[Key]],
-    down: dict[Key, list[Key]],
-    up: dict[Key, list[Key]],
-    spine: set[Key],
-    graph: Graph,
-) -> dict[Key, float]:
+def heights(order: list[list[Key]], down: Links, up: Links, spine: set[Key], graph: Graph) -> dict[Key, float]:
     """The middle of each box: pulled towards its neighbours, the longest path pinned to one line."""
     real = set(graph.ids)
 
@@ -373,12 +360,7 @@ def spread(row: list[Key], wanted: list[float], weight: list[float], gap: Any, y
 
 # ---------------------------------------------------------------- rows
 def wrapped(
-    graph: Graph,
-    layer: dict[Key, int],
-    order: list[list[Key]],
-    y: dict[Key, float],
-    nodes: list[Key],
-    rows: int,
+    graph: Graph, layer: dict[Key, int], order: list[list[Key]], y: dict[Key, float], nodes: list[Key], rows: int
 ) -> tuple[dict[Key, list[float]], dict[Key, int], tuple[float, float, list[float]]]:
     """Cut the picture into so many rows. Gives boxes, the row of each node, and the size."""
     count = len(order)
@@ -452,9 +434,7 @@ def routed(
                 points.append((x + boxes[v][2], y))
             elif graph.gap > STEEP and points[-2][0] < x - graph.gap + STEEP < x:
                 points.insert(-1, (x - graph.gap + STEEP, y))  # level below its label
-        lines.append(
-            {"d": path(points), "a": [round(v, 1) for v in points[0]], "b": [round(v, 1) for v in end]}
-        )
+        lines.append({"d": path(points), "a": [round(v, 1) for v in points[0]], "b": [round(v, 1) for v in end]})
     return lines
 
 

@@ -7,6 +7,7 @@ js/ into one when they are read: no build step, and one file in a page.
 from __future__ import annotations
 
 import base64
+import os
 import re
 from functools import cache
 from html import escape
@@ -153,3 +154,29 @@ def saved_html(data: dict[str, Any], kernel: tuple[str, str] | None = None) -> s
     """What a notebook shows: the stepper in a frame, and before it runs the picture and the table."""
     title, inner = escape(f"{data['title']}, stepper", quote=True), escape(page_of(data, "", True, kernel), quote=True)
     return f'{still_html(data)}<iframe title="{title}" srcdoc="{inner}" style="width:100%;height:640px;border:0"></iframe>'
+
+
+class Forms:
+    """What the picture, the page and the widget have in common: they can be printed, and saved as files."""
+
+    data: Any
+    text: str
+    grads = True
+
+    def svg(self) -> str:
+        """The picture as an SVG document."""
+        return picture(self.data, self.grads)
+
+    def save_svg(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file."""
+        Path(path).write_text(self.svg(), encoding="utf-8")
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the stepper as a page of its own: it needs no kernel and no network."""
+        Path(path).write_text(page_of(self.data), encoding="utf-8")
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text

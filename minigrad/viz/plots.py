@@ -36,19 +36,14 @@ from ..record.numbers import norm, number
 from ..record.recorder import record
 from ..record.recording import Recording
 from ..tensor import Tensor, wrap
+from .data import namespace
 from .live import Film, Slider, Sliders
 
 # A picture has no ground of its own: each of these has a contrast of at least 3 to white and to a dark page.
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#1F7FC4", "#C75000", "#009E73", "#A85C9C", "#7C7C7C"
 LEGEND: dict[str, Any] = {"facecolor": "none", "edgecolor": GREY}
-STYLES = (
-    (BLUE, "-", "o"),
-    (ORANGE, "--", "s"),
-    (GREEN, ":", "^"),
-    (PURPLE, "-.", "D"),
-    (BLUE, ":", "v"),
-    (ORANGE, "-", "x"),
-)
+STYLES = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, ":", "^"),
+          (PURPLE, "-.", "D"), (BLUE, ":", "v"), (ORANGE, "-", "x"))  # fmt: skip
 
 
 class Figure(MatplotlibFigure):
@@ -91,13 +86,30 @@ class Figure(MatplotlibFigure):
 
 def figure(width: float = 6.0, height: float = 3.8) -> tuple[Figure, Any]:
     """An empty Figure of ours with one pair of axes."""
-    made = Figure(figsize=(width, height), layout="constrained", facecolor="none")
-    FigureCanvasAgg(made)
-    axes = made.add_subplot(facecolor="none")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color=GREY, alpha=0.25, linewidth=0.8)
+    made, axes = panels(width, height)
+    ruled(axes)
     axes.set_axisbelow(True)
     return made, axes
+
+
+def panels(width: float, height: float, rows: int = 1, columns: int = 1, **more: Any) -> tuple[Figure, Any]:
+    """An empty Figure of ours with axes in rows and columns."""
+    made = Figure(figsize=(width, height), layout="constrained", facecolor="none")
+    FigureCanvasAgg(made)
+    return made, made.subplots(rows, columns, **more)
+
+
+def ruled(axes: Any) -> None:
+    """A light grid, and neither a ground nor a frame around it."""
+    axes.set_facecolor("none")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color=GREY, alpha=0.25, linewidth=0.8)
+
+
+def digits(axes: Any, shown: np.ndarray[Any, Any], size: int = 10) -> None:
+    """The numbers of a table, each in its cell."""
+    for i, j in np.ndindex(shown.shape):
+        axes.text(j, i, number(shown[i, j]), ha="center", va="center", fontsize=size, color="#111111")
 
 
 def plain(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -121,18 +133,18 @@ def tints(*colours: str) -> Any:
     return LinearSegmentedColormap.from_list("minigrad", list(colours))
 
 
+def listed(table: np.ndarray[Any, Any]) -> str:
+    """The rows of a table in words."""
+    return "; ".join("[" + ", ".join(map(number, row)) + "]" for row in table)
+
+
 def swapped(f: Callable[[Any, Any], Any], second: float, first: Any) -> Any:
     return f(first, second)
 
 
 # ---------------------------------------------------------------- slopes
 def slope(
-    f: Callable[[Any], Any],
-    x: float,
-    h: float = 0.5,
-    span: float = 2.0,
-    central: bool = True,
-    name: str = "f",
+    f: Callable[[Any], Any], x: float, h: float = 0.5, span: float = 2.0, central: bool = True, name: str = "f"
 ) -> Figure:
     """The curve of f around x with the line through two of its points, and that line's slope.
 
@@ -204,23 +216,17 @@ def step_size(f: Callable[[Any], Any], x: float, slope: float, smallest: int = 1
     hs = 10.0 ** -np.arange(1, smallest + 1)
     at = values(f, [x])[0]
     ahead, behind = values(f, x + hs), values(f, x - hs)
-    errors = {
-        "forward": np.abs((ahead - at) / hs - slope),
-        "central": np.abs((ahead - behind) / (2 * hs) - slope),
-    }
+    errors = {"forward": np.abs((ahead - at) / hs - slope), "central": np.abs((ahead - behind) / (2 * hs) - slope)}
     made, axes = figure()
     for (label, error), (colour, line, mark) in zip(errors.items(), STYLES):
-        axes.loglog(
-            hs, np.maximum(error, 1e-17), color=colour, linestyle=line, marker=mark, markersize=4, label=label
-        )
+        axes.loglog(hs, np.maximum(error, 1e-17), color=colour, linestyle=line, marker=mark, markersize=4, label=label)
     axes.set(xlabel="h", ylabel="error of the slope")
     axes.legend(**LEGEND)
     best = {label: hs[int(np.argmin(error))] for label, error in errors.items()}
     made.alt = (
         f"Error of the measured slope at x = {number(x)} for h from 0.1 to 1e-{smallest}, both axes logarithmic. "
         + " ".join(
-            f"The {k} difference is best at h = {number(h)}, error {number(errors[k].min())}."
-            for k, h in best.items()
+            f"The {k} difference is best at h = {number(h)}, error {number(errors[k].min())}." for k, h in best.items()
         )
         + " For a large h the curve bends away; for a small h digits are lost."
     )
@@ -235,13 +241,7 @@ def learning_rates(losses: Mapping[Any, Sequence[float]], log: bool = True) -> F
         colour, line, mark = STYLES[i % len(STYLES)]
         ys = plain(series)
         axes.plot(
-            ys,
-            color=colour,
-            linestyle=line,
-            marker=mark,
-            markevery=max(1, len(ys) // 8),
-            markersize=4,
-            label=str(rate),
+            ys, color=colour, linestyle=line, marker=mark, markevery=max(1, len(ys) // 8), markersize=4, label=str(rate)
         )
         finite = ys[np.isfinite(ys)]
         end = number(finite[-1]) if len(finite) == len(ys) else "not finite"
@@ -299,31 +299,21 @@ def gradient_flow(loss: Any, gradient: Any = None, names: Mapping[str, Any] | No
 
     loss: a tensor that has not been backwarded yet, or a Recording of it.
     """
-    frame = _getframe(1)
-    recording = (
-        loss
-        if isinstance(loss, Recording)
-        else record(loss, gradient, names if names is not None else {**frame.f_globals, **frame.f_locals})
-    )
-    steps = recording.steps[-60:] if len(recording.steps) > 60 else recording.steps
+    names = namespace(_getframe(1)) if names is None else names
+    recording = loss if isinstance(loss, Recording) else record(loss, gradient, names)
+    steps = recording.steps[-60:]
     labels = [recording.places[s.node].name for s in steps]
     sizes = np.array([norm(s.upstream) for s in steps])
     leaf = np.array([s.kind == "leaf" for s in steps])
     made, axes = figure(max(6.0, 0.28 * len(steps) + 1.5), 3.8)
     places = np.arange(len(steps))
     axes.bar(places[~leaf], sizes[~leaf], color=BLUE, label="on the way")
-    axes.bar(
-        places[leaf], sizes[leaf], color="none", edgecolor=ORANGE, hatch="//", linewidth=1.5, label="leaf"
-    )
+    axes.bar(places[leaf], sizes[leaf], color="none", edgecolor=ORANGE, hatch="//", linewidth=1.5, label="leaf")
     positive = sizes[(sizes > 0) & np.isfinite(sizes)]
     if len(positive) and positive.max() / positive.min() > 100:
         axes.set_yscale("log")
     axes.set_xticks(
-        places,
-        [t if len(t) <= 16 else t[:15] + "\u2026" for t in labels],
-        rotation=60,
-        ha="right",
-        fontsize=8,
+        places, [t if len(t) <= 16 else t[:15] + "\u2026" for t in labels], rotation=60, ha="right", fontsize=8
     )
     axes.set(ylabel="length of the gradient")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)  # above: no bar is hidden
@@ -344,8 +334,7 @@ def heat(table: Any, title: str = "", across: str = "column", down: str = "row")
     top = float(np.abs(shown[np.isfinite(shown)]).max(initial=0.0)) or 1.0
     picture = axes.imshow(shown, cmap=colours, vmin=-top, vmax=top, aspect="auto")
     if rows <= 12 and columns <= 12:
-        for i, j in np.ndindex(rows, columns):
-            axes.text(j, i, number(shown[i, j]), ha="center", va="center", fontsize=9, color="#111111")
+        digits(axes, shown, 9)
     else:
         made.colorbar(picture, ax=axes)
     axes.grid(False)
@@ -353,11 +342,8 @@ def heat(table: Any, title: str = "", across: str = "column", down: str = "row")
     axes.set_yticks(range(rows) if rows <= 20 else [0, rows - 1])
     axes.set(xlabel=across, ylabel=down, title=title)
     where = np.unravel_index(int(np.nanargmax(np.abs(shown))), shown.shape) if shown.size else (0, 0)
-    words = (
-        "; ".join("[" + ", ".join(number(v) for v in row) + "]" for row in shown)
-        if shown.size <= 36
-        else (f"largest in size {number(shown[where])} at {down} {where[0]}, {across} {where[1]}")
-    )
+    words = f"largest in size {number(shown[where])} at {down} {where[0]}, {across} {where[1]}"
+    words = listed(shown) if shown.size <= 36 else words
     made.alt = f"{title or 'Table'} of {rows} by {columns} numbers: {words}."
     return made
 
@@ -372,25 +358,22 @@ def vector_jacobian(v: Any, table: Any) -> Figure:
     outputs, inputs = slopes.shape
     colours = np.array([to_rgb(("#A9D3F2", "#FBC79A", "#A8E0CC", "#E3C4DE")[i % 4]) for i in range(outputs)])
     tinted = np.repeat(colours[:, None], inputs, axis=1)
-    made = Figure(figsize=(1.9 + 0.62 * (outputs + 2 * inputs), 1.3 + 0.5 * outputs), layout="constrained", facecolor="none")
-    FigureCanvasAgg(made)
+    width, height = 1.9 + 0.62 * (outputs + 2 * inputs), 1.3 + 0.5 * outputs
+    made, places = panels(width, height, 1, 3, width_ratios=[outputs, inputs, inputs])
     parts = zip(
-        made.subplots(1, 3, width_ratios=[outputs, inputs, inputs]), ("$v^T$", "$J$", "$v^T J$"), ("", "\u00b7", "="),
+        places, ("$v^T$", "$J$", "$v^T J$"), ("", "\u00b7", "="),
         (weights, slopes, product), (colours[None], tinted, np.full((1, inputs, 3), 0.9)), "yxx",
     )  # fmt: skip
     for axes, title, sign, shown, tint, name in parts:
         axes.imshow(tint, aspect="equal")
-        for i, j in np.ndindex(shown.shape):
-            axes.text(j, i, number(shown[i, j]), ha="center", va="center", fontsize=10, color="#111111")
+        digits(axes, shown)
         axes.set_title(title)
         axes.set_ylabel(sign, rotation=0, fontsize=20, ha="right", va="center")
         axes.set_xticks(range(shown.shape[1]), [f"{name}[{j}]" for j in range(shown.shape[1])])
         named = outputs if shown is slopes else 0
         axes.set_yticks(range(named), [f"y[{i}]" for i in range(named)])
         axes.tick_params(length=0)
-    rows = "; ".join("[" + ", ".join(map(number, row)) + "]" for row in slopes)
-    said, found = (", ".join(map(number, row[0])) for row in (weights, product))
-    made.alt = f"The row [{said}] times the Jacobian {rows} is the row [{found}]."
+    made.alt = f"The row {listed(weights)} times the Jacobian {listed(slopes)} is the row {listed(product)}."
     return made
 
 
@@ -401,17 +384,15 @@ def product(left: Any, right: Any, row: int, column: int) -> Figure:
     """
     first, second = plain(left), plain(right)
     result, (n, m), p = first @ second, first.shape, second.shape[1]
-    made = Figure(figsize=(0.9 + 0.62 * (m + p), 0.9 + 0.5 * (n + m)), layout="constrained", facecolor="none")
-    FigureCanvasAgg(made)
-    grid = made.subplots(2, 2, width_ratios=[m, p], height_ratios=[m, n])
+    width, height = 0.9 + 0.62 * (m + p), 0.9 + 0.5 * (n + m)
+    made, grid = panels(width, height, 2, 2, width_ratios=[m, p], height_ratios=[m, n])
     sky, peach, green, pale = (to_rgb(c) for c in ("#A9D3F2", "#FBC79A", "#A8E0CC", "#EDEDED"))
     tints = [np.full((*shown.shape, 3), pale) for shown in (second, first, result)]
     tints[0][:, column], tints[1][row], tints[2][row, column] = peach, sky, green
     places = (grid[0, 1], grid[1, 0], grid[1, 1])
     for axes, shown, tint, name in zip(places, (second, first, result), tints, ("W", "X", "X @ W")):
         axes.imshow(tint, aspect="equal")
-        for i, j in np.ndindex(shown.shape):
-            axes.text(j, i, number(shown[i, j]), ha="center", va="center", fontsize=10, color="#111111")
+        digits(axes, shown)
         axes.set_xticks([])
         axes.set_yticks([])
         axes.set_title(name, fontsize=11)
@@ -486,9 +467,8 @@ def gallery(
     shown = plain(images)
     columns = min(columns, len(shown))
     rows = -(-len(shown) // columns)
-    made = Figure(figsize=(1.7 * columns, 2.0 * rows), layout="constrained", facecolor="none")
-    FigureCanvasAgg(made)
-    for place, axes in enumerate(made.subplots(rows, columns, squeeze=False).flat):
+    made, grid = panels(1.7 * columns, 2.0 * rows, rows, columns, squeeze=False)
+    for place, axes in enumerate(grid.flat):
         axes.set_axis_off()
         if place < len(shown):
             colours = tints(BLUE, "#FFFFFF", ORANGE) if signed else "gray"
@@ -504,11 +484,9 @@ def activations(functions: Mapping[str, Callable[[Any], Any]], x: float | None =
 
     functions: by name, at most six. span: both are drawn from -span to span.
     """
-    made = Figure(figsize=(8.4, 3.6), layout="constrained", facecolor="none")
-    FigureCanvasAgg(made)
+    made, (left, right) = panels(8.4, 3.6, 1, 2)
     points = np.linspace(-span, span, 241)
     said = []
-    left, right = made.subplots(1, 2)
     for (name, f), (colour, dashes, _) in zip(functions.items(), STYLES, strict=False):
         value, derivative = with_derivative(f, points)
         left.plot(points, value, color=colour, linestyle=dashes, linewidth=2, label=name)
@@ -519,9 +497,7 @@ def activations(functions: Mapping[str, Callable[[Any], Any]], x: float | None =
             right.plot([x], [rate], "o", color=colour)
             said.append(f"{name} is {number(here)} with derivative {number(rate)}")
     for axes, title in ((left, "value"), (right, "derivative")):
-        axes.set_facecolor("none")
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color=GREY, alpha=0.25, linewidth=0.8)
+        ruled(axes)
         axes.set(title=title, xlabel="x", ylim=(-1.2, 2.2) if axes is left else (-0.1, 1.2))
         axes.legend(**LEGEND)
     at = f" At x = {number(x)}, " + ", ".join(said) + "." if x is not None else ""
@@ -565,12 +541,12 @@ def film(frames: Mapping[Any, Figure], name: str = "step", display: str | None =
     """
     pictures = list(frames.values())
     last = len(pictures) - 1
-    some = sorted({round((i / 3) ** 2 * last) for i in range(4)}) if last > 3 else range(last + 1)  # more of the beginning
+    some = sorted({round((i / 3) ** 2 * last) for i in range(4)} if last > 3 else range(last + 1))  # more of the start
     still = side_by_side([pictures[i] for i in some])
     if is_static(display):
         return still
-    steps = list(frames)
-    return Film(Slider(name, steps, [str(step) for step in steps]), [*map(with_words, pictures)], still.html(), still.alt)
+    slider = Slider(name, list(frames), [*map(str, frames)])
+    return Film(slider, [*map(with_words, pictures)], still.html(), still.alt)
 
 
 def with_words(made: Figure) -> str:
@@ -626,13 +602,10 @@ def vector_jacobian_slider(v: Sequence[float], table: Any, display: str | None =
     return with_sliders(lambda **weights: vector_jacobian(list(weights.values()), table), knobs, display)
 
 
-def line_slider(
-    x: Any, y: Any, w: float = 0.0, b: float = 0.0, reach: float = 3.0, display: str | None = None
-) -> Any:
+def line_slider(x: Any, y: Any, w: float = 0.0, b: float = 0.0, reach: float = 3.0, display: str | None = None) -> Any:
     """A line through points, with sliders for its slope and height, its misses drawn, and its mean squared error."""
-    xs, ys = plain(x).ravel(), plain(y).ravel()
     knobs = {"w": even("w", w, reach, 0.05), "b": even("b", b, reach, 0.05)}
-    return with_sliders(lambda w, b: line(xs, ys, w, b), knobs, display)
+    return with_sliders(lambda w, b: line(x, y, w, b), knobs, display)
 
 
 def line(x: Any, y: Any, w: float, b: float) -> Figure:
@@ -659,9 +632,7 @@ def fit(x: Any, y: Any, w: float, b: float, losses: Sequence[float], steps: int)
     losses: one for each step up to now, the last one that of this line. steps: how many there will be.
     """
     xs, ys, so_far = plain(x).ravel(), plain(y).ravel(), plain(losses)
-    made = Figure(figsize=(6.4, 2.7), layout="constrained", facecolor="none")
-    FigureCanvasAgg(made)
-    left, right = made.subplots(1, 2)
+    made, (left, right) = panels(6.4, 2.7, 1, 2)
     margin = 0.15 * np.ptp(xs)
     ends = np.array([xs.min() - margin, xs.max() + margin])
     left.vlines(xs, ys, w * xs + b, color=GREY, linestyle=":", linewidth=1)
@@ -672,10 +643,9 @@ def fit(x: Any, y: Any, w: float, b: float, losses: Sequence[float], steps: int)
     right.plot(so_far, color=ORANGE, linewidth=2)
     right.plot(len(so_far) - 1, so_far[-1], "o", color=ORANGE)
     right.set(xlabel="step", ylabel="loss", xlim=(-0.03 * steps, 1.03 * steps), ylim=(0, 1.1 * so_far[0]))
-    for axes in (left, right):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.set_facecolor("none")
-        axes.grid(color=GREY, alpha=0.25, linewidth=0.8)
+    ruled(left)
+    ruled(right)
     made.suptitle(f"step {len(so_far) - 1}: w = {w:.2f}, b = {b:.2f}, loss {so_far[-1]:.3f}", fontsize=10)
-    made.alt = f"Step {len(so_far) - 1}: the line {number(w)} x + {number(b)} and {len(xs)} points; loss {number(so_far[-1])}."
+    shown = f"the line {number(w)} x + {number(b)} and {len(xs)} points"
+    made.alt = f"Step {len(so_far) - 1}: {shown}; loss {number(so_far[-1])}."
     return made

@@ -10,6 +10,7 @@ the wrong order (M29).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,8 @@ def add(data: dict[str, Any], recording: Recording) -> None:
     """Give the moves of `data` their questions, as `quiz`."""
     moves = iter(data["steps"][1:])
     asked = 0
-    expected = [0] * len(recording.places)
-    arrived = [0] * len(recording.places)
-    for a, _, _ in recording.edges:
-        expected[a] += 1
-    arrived[recording.root] = expected[recording.root] = 1
+    expected, arrived = Counter(a for a, _, _ in recording.edges), Counter({recording.root: 1})
+    expected[recording.root] = 1
     done: set[int] = set()
     every = 1 + len(recording.steps) // 300  # of a very long pass only every so-manieth node is asked about
     for at, step in enumerate(recording.steps):
@@ -46,18 +44,14 @@ def add(data: dict[str, Any], recording: Recording) -> None:
             move = next(moves)
             if sent.skipped:
                 continue
-            quiz = None
-            if at % every:
-                arrived[sent.parent] += 1
-                continue
-            if first and asked % 3 == 0 and at:
-                quiz = next_node(recording, at, arrived, expected, done)
-            first = False
-            quiz = quiz or question(recording, step, sent, asked)
+            if at % every == 0:
+                of_walk = next_node(recording, at, arrived, expected, done) if first and at and asked % 3 == 0 else None
+                quiz = of_walk or question(recording, step, sent, asked)
+                first = False
+                if quiz is not None:
+                    move["quiz"] = quiz
+                    asked += 1
             arrived[sent.parent] += 1
-            if quiz is not None:
-                move["quiz"] = quiz
-                asked += 1
         done.add(step.node)
     thin_out(data)
 
@@ -91,7 +85,7 @@ def question(recording: Recording, step: Step, sent: Contribution, asked: int) -
         return rule(target, step, sent, asked) if sent.how == "elementwise" else None
     if sent.how == "copy":
         return value(target, step, sent) if asked % 2 else sign(target, step, sent)
-    return (value, sign, rule_of_three)[asked % 3](target, step, sent)
+    return rule(target, step, sent, 1) if asked % 3 == 2 else (value, sign)[asked % 3](target, step, sent)
 
 
 def slips(step: Step, sent: Contribution) -> list[tuple[str, str, np.ndarray[Any, Any]]]:
@@ -130,21 +124,18 @@ def options(right: str, wrong: list[tuple[str, str]], turn: int) -> Quiz | None:
 
 # ---------------------------------------------------------------- the six kinds
 def next_node(
-    recording: Recording, at: int, arrived: list[int], expected: list[int], done: set[int]
+    recording: Recording, at: int, arrived: Counter[int], expected: Counter[int], done: set[int]
 ) -> Quiz | None:
     """Before a node is taken: which one is it?"""
     right = recording.steps[at].node
     name = {p.id: p.name for p in recording.places}
     waiting = [i for i in range(len(name)) if 0 < arrived[i] < expected[i] and i not in done]
     ready = [i for i in range(len(name)) if arrived[i] == expected[i] > 0 and i not in done and i != right]
-    others = [
-        i for i in range(len(name)) if not arrived[i] and recording.places[i].needs_grad and i not in done
-    ]
-    wrong = [(i, f"{name[i]} has {arrived[i]} of {expected[i]} contributions: it would pass on an "
-                 "unfinished sum.") for i in waiting]  # fmt: skip
-    wrong += [
-        (i, f"{name[i]} is ready too, but was made before {name[right]}: the node made last goes first.") for i in ready
-    ]
+    others = [i for i in range(len(name)) if not arrived[i] and recording.places[i].needs_grad and i not in done]
+    unfinished = "{} has {} of {} contributions: it would pass on an unfinished sum."
+    later = "{} is ready too, but was made before {}: the node made last goes first."
+    wrong = [(i, unfinished.format(name[i], arrived[i], expected[i])) for i in waiting]
+    wrong += [(i, later.format(name[i], name[right])) for i in ready]
     wrong += [(i, f"Nothing has arrived at {name[i]} yet.") for i in others]
     if len(wrong) < 2:
         return None
@@ -183,12 +174,10 @@ def value(target: str, step: Step, sent: Contribution) -> Quiz | None:
     if not np.isfinite(x):
         return None
     wrong = [
-        (float(v), f"That is what comes out of a rule that {why}.")
-        for _, why, v in slips(step, sent)
-        if v.ndim == 0
+        *((float(v), f"That is what comes out of a rule that {why}.") for _, why, v in slips(step, sent) if not v.ndim),
+        (-x, "The size is right, but the sign is wrong."),
+        (float(step.upstream), "That is g itself: the local derivative is missing."),
     ]
-    wrong.append((-x, "The size is right, but the sign is wrong."))
-    wrong.append((float(step.upstream), "That is g itself: the local derivative is missing."))
     return {
         "type": "value", "beat": "rule", "ask": f"What is the contribution to {target}?", "answer": rounded(x),
         "tol": tolerance(x), "wrong": [[rounded(v), why] for v, why in wrong if differs(v, x)],
@@ -203,16 +192,11 @@ def total(target: str, sent: Contribution) -> Quiz | None:
     x = float(sent.before + sent.value)  # an engine with a bug may hold something else afterwards
     if not np.isfinite(x):
         return None
+    before, sent_now = float(sent.before), float(sent.value)
     wrong = [
-        (
-            float(sent.value),
-            f"That is this contribution alone: `=` would have thrown away {short(sent.before)}.",
-        ),
-        (float(sent.before), "That is what was there before: the new contribution is missing."),
-        (
-            float(sent.before) * float(sent.value),
-            "Along a path, derivatives are multiplied; where paths meet, contributions are added.",
-        ),
+        (sent_now, f"That is this contribution alone: `=` would have thrown away {short(sent.before)}."),
+        (before, "That is what was there before: the new contribution is missing."),
+        (before * sent_now, "Along a path, derivatives are multiplied; where paths meet, contributions are added."),
     ]
     return {
         "type": "value", "beat": "collect", "answer": rounded(x), "tol": tolerance(x),
@@ -226,29 +210,14 @@ def total(target: str, sent: Contribution) -> Quiz | None:
 def shape(target: str, step: Step, sent: Contribution) -> Quiz | None:
     assert sent.value is not None and sent.raw is not None
     right = spelled(sent.value.shape)
-    wrong = []
-    if sent.summed:
-        wrong.append(
-            (
-                spelled(sent.raw.shape),
-                f"That is the shape before the sum. {target} was "
-                "stretched: each of its numbers was used several times, and those contributions are added up.",
-            )
-        )
+    wrong = [(spelled(sent.raw.shape), f"That is the shape before the sum. {target} was stretched: each of its numbers was "
+              "used several times, and those contributions are added up.")] if sent.summed else []  # fmt: skip
     wrong += [(spelled(v.shape), f"That comes out of a rule where {why}.") for _, why, v in slips(step, sent)]
-    wrong.append(
-        (
-            spelled(step.upstream.shape),
-            "That is the shape of g, the gradient of the output. The gradient of an input has "
-            "the shape of the input: one number for each number that you could nudge.",
-        )
-    )
-    wrong.append(
-        (
-            spelled(()),
-            f"{target} has {sent.value.size} numbers to nudge, so its gradient has as many.",
-        )
-    )
+    wrong += [
+        (spelled(step.upstream.shape), "That is the shape of g, the gradient of the output. The gradient of an input has "
+         "the shape of the input: one number for each number that you could nudge."),
+        (spelled(()), f"{target} has {sent.value.size} numbers to nudge, so its gradient has as many."),
+    ]  # fmt: skip
     made = options(right, wrong, len(right))
     return made and {
         **made, "type": "shape", "beat": "rule", "ask": f"Which shape will the gradient of {target} have?",
@@ -267,10 +236,6 @@ def count(target: str, sent: Contribution) -> Quiz | None:
         "ask": f"How many contributions will {target} receive in all?",
         "hint": f"How often was {target} used?", "reveal": f"{right}: {target} was used {right} times.",
     }  # fmt: skip
-
-
-def rule_of_three(target: str, step: Step, sent: Contribution) -> Quiz | None:
-    return rule(target, step, sent, 1)
 
 
 def rule(target: str, step: Step, sent: Contribution, asked: int) -> Quiz | None:
@@ -319,31 +284,20 @@ def matrix_mistakes(sent: Contribution, step: Step) -> list[tuple[str, str]]:
     ]
     wrong = []
     for m, fm, n, fn, why in tries:
-        left, right = (
-            values[k].swapaxes(-1, -2) if f and values[k].ndim > 1 else values[k]
-            for k, f in ((m, fm), (n, fn))
-        )
+        left, right = (x.swapaxes(-1, -2) if f and x.ndim > 1 else x for x, f in ((values[m], fm), (values[n], fn)))
         try:
             made = left @ right
-            gave = (
-                f"it gives {short(made) if made.shape == sent.raw.shape else 'shape ' + spelled(made.shape)}"
-            )
+            gave = f"it gives {short(made) if made.shape == sent.raw.shape else 'shape ' + spelled(made.shape)}"
         except ValueError:  # the mistake shows itself: these two do not fit together
             gave = f"{spelled(left.shape)} @ {spelled(right.shape)} does not fit together"
         wrong.append((f"{text(m, fm)} @ {text(n, fn)}", f"{why}: {gave}."))
     name = next(k for k in values if k != "g")
-    wrong.append(
-        (f"g * {name}", "That multiplies number by number; each output mixes a whole row and column.")
-    )
+    wrong.append((f"g * {name}", "That multiplies number by number; each output mixes a whole row and column."))
     return wrong
 
 
 def spelled(shape: tuple[int, ...]) -> str:
-    return (
-        "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
-        if shape
-        else "() one number"
-    )
+    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")" if shape else "() one number"
 
 
 def tolerance(x: float) -> float:

@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from sys import _getframe
 from typing import Any
 
@@ -20,9 +19,9 @@ from ..record.recording import Recording
 from ..tensor import Tensor
 from .data import data_of, dress, namespace, place_of, recorded
 from .foreign import is_foreign
-from .pages import page_of, saved_html
+from .pages import Forms, saved_html
 from .program import Program
-from .svg import describe, picture
+from .svg import describe
 
 
 def step(
@@ -101,34 +100,16 @@ def draw(loss: Any, names: Mapping[str, Any] | None = None, grads: bool = False)
     return Still(data, describe(data) if not grads else text, grads=grads)
 
 
-class Still:
+class Still(Forms):
     """A still picture with its text. Shows itself as SVG; `print` gives the transcript."""
 
     def __init__(self, data: dict[str, Any], text: str, grads: bool = True) -> None:
         self.data, self.text, self.grads = data, text, grads
 
-    def svg(self) -> str:
-        """The picture as an SVG document."""
-        return picture(self.data, self.grads)
-
-    def save_svg(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture to a file."""
-        Path(path).write_text(self.svg(), encoding="utf-8")
-
-    def save_html(self, path: str | os.PathLike[str]) -> None:
-        """Write the stepper as a page of its own, which works offline."""
-        Path(path).write_text(page_of(self.data), encoding="utf-8")
-
     @property
     def answers(self) -> list[dict[str, Any]]:
         """Always empty: nothing comes back from here."""
         return []
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __repr__(self) -> str:
-        return self.text
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         bundle = {"image/svg+xml": self.svg(), "text/plain": self.text}

@@ -28,6 +28,7 @@ STYLE = (
     ".page{fill:#212121}.box{fill:#2a2a2a;stroke:#fff}.sheet{fill:#33332f;stroke:#a8a8a8}"
     ".local{stroke:#212121}.scissors{stroke:#fff;fill:#212121}}"
 )
+Data = dict[str, Any]
 WIDEST = 1200  # pixels of a still picture: the widest drawing up to that
 
 
@@ -85,13 +86,7 @@ def written(style: str, x: float, y: float, text: str, end: bool = False) -> str
 
 
 def box(
-    node: dict[str, Any],
-    place: list[float],
-    vals: list[Any],
-    grad: int | None,
-    many: int,
-    grads: bool,
-    group: dict[str, Any] | None,
+    node: Data, place: list[float], vals: list[Any], grad: int | None, many: int, grads: bool, group: Data | None
 ) -> str:
     """One tensor: its name and operation, its value, its gradient. A box that stands for many has others behind it."""
     x, y, w, h = place
@@ -187,8 +182,7 @@ def line_kinds(data: dict[str, Any], view: dict[str, Any]) -> dict[int, str]:
     """The drawn lines that carry no gradient: plain data, or cut off."""
     nodes = data["nodes"]
     which = view.get("line", range(len(data["edges"])))
-    kinds = {i: "cut" if nodes[a].get("cut") else "plain" for i, (a, _, _) in zip(which, data["edges"]) if not nodes[a]["rg"]}
-    return kinds
+    return {i: "cut" if nodes[a].get("cut") else "plain" for i, (a, _, _) in zip(which, data["edges"]) if not nodes[a]["rg"]}
 
 
 def line_labels(data: dict[str, Any], view: dict[str, Any]) -> dict[int, str]:

@@ -6,7 +6,6 @@ and its data, so a saved notebook holds one copy.
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,45 +18,10 @@ from IPython.display import display
 from ..record.recording import Recording
 from .data import dress
 from .live import OfCell, replaced
-from .pages import PAGE, page_of, script, still_html, style
+from .pages import PAGE, Forms, script, still_html, style
 from .program import Program
-from .svg import picture
 
 MIME = "application/vnd.jupyter.widget-view+json"
-
-LOADER = """
-// Fetches the stepper from the one model that holds its source, and runs it; each source is loaded once.
-const loaded = (globalThis.minigradSteppers ??= new Map());
-
-async function load(model) {
-  const source = await model.widget_manager.get_model(model.get("source"));
-  const esm = source.get("esm"), css = source.get("css");
-  if (!loaded.has(esm)) {
-    const style = document.createElement("style");
-    style.textContent = css;
-    document.head.append(style);
-    loaded.set(esm, import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" }))));
-  }
-  return [await loaded.get(esm), { esm, css, page: source.get("page"), live: true }];
-}
-
-async function render({ model, el, signal }) {
-  const [module, texts] = await load(model);
-  const shared = Object.create(model, { get: { value: (name) => texts[name] ?? model.get(name) } });
-  for (const name of ["set", "save_changes", "on", "off", "send"]) shared[name] = (...given) => model[name](...given);
-  module.default.render({ model: shared, el, signal });
-  const area = el.closest(".jp-OutputArea"), still = new MutationObserver(hide);
-  function hide() {
-    for (const e of area.querySelectorAll(".mg-still")) e.closest(".jp-OutputArea-child").style.display = "none";
-  }
-  if (!area) return;
-  hide();
-  still.observe(area, { childList: true });
-  signal.addEventListener("abort", () => still.disconnect());
-}
-
-export default { render };
-"""
 
 
 class Source(ipywidgets.Widget):  # type: ignore[misc]
@@ -77,10 +41,10 @@ def source() -> Source:
 of_cell: OfCell[Stepper] = {}
 
 
-class Stepper(anywidget.AnyWidget):  # type: ignore[misc]
+class Stepper(Forms, anywidget.AnyWidget):  # type: ignore[misc]
     """The live widget. `.answers` holds the predictions, `.step` the position; it goes into an HBox like any widget."""
 
-    _esm = LOADER
+    _esm = Path(__file__).with_name("loader.js")
     data = traitlets.Dict().tag(sync=True)
     source = traitlets.Unicode().tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
@@ -120,24 +84,6 @@ class Stepper(anywidget.AnyWidget):  # type: ignore[misc]
         if self.whole is not None and 0 < change["new"] <= len(self.whole.steps):
             data, self.text = dress(self.whole, change["new"] - 1)
             self.data = {**data, "predict": self.predict}
-
-    def svg(self) -> str:
-        """The still picture of the graph as an SVG document."""
-        return picture(self.data)
-
-    def save_svg(self, path: str | os.PathLike[str]) -> None:
-        """Write the still picture to a file."""
-        Path(path).write_text(self.svg(), encoding="utf-8")
-
-    def save_html(self, path: str | os.PathLike[str]) -> None:
-        """Write the stepper as a page of its own: it needs no kernel and no network."""
-        Path(path).write_text(page_of(self.data), encoding="utf-8")
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __repr__(self) -> str:
-        return self.text
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         live = super()._repr_mimebundle_(**kwargs)

@@ -31,6 +31,11 @@ def test_the_record_is_small() -> None:
     assert size <= 2400  # it records what the stepper shows, of PyTorch's passes too
 
 
+def test_the_pictures_are_small() -> None:
+    size = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files(within="viz"))
+    assert size <= 4000  # with blank lines, comments and docstrings
+
+
 def test_the_files_that_are_read_fit_an_afternoon() -> None:
     size = len(lines_of(PACKAGE / f"{name}.py" for name in READ_IN_ORDER))
     assert size <= 2000
