@@ -18,7 +18,8 @@ const POWERS = { "+": 1, "-": 1, "*": 2, "/": 2, "@": 2, neg: 3, "**": 4 }, LETT
 const FUNCTIONS = ["sin", "cos", "exp", "log", "sqrt", "tanh", "sigmoid", "relu", "abs", "sum", "mean"], MODULES = ["torch", "np", "math", "minigrad", "F"];
 const shown = (s) => (s.length ? `(${s.join(", ")}${s.length > 1 ? "" : ","})` : "()");
 
-/** The tree of a line from the place `start` on: { op, args, from, to }, where a name has `name` and a number `value`. */
+/** The tree of a line from the place `start` on: { op, args, from, to, text }; a number has `value`, and brackets around a formula
+ * belong to its place, not to its text. */
 function read(line, row, start) {
 	const wrong = (says, at = line.length) => { throw new Mistake(says, row, at); }, tokens = [];
 	for (TOKEN.lastIndex = start; line.slice(TOKEN.lastIndex).trim();) {
@@ -27,7 +28,10 @@ function read(line, row, start) {
 		tokens.push({ text: m[0].trim(), digit: m[1] !== undefined, word: m[2] !== undefined, from: at, to: TOKEN.lastIndex });
 	}
 	let p = 0, deep = 0;
-	const peek = () => tokens[p]?.text, here = () => tokens[p]?.from ?? line.length, node = (op, args, from, more) => ({ op, args, from, to: tokens[p - 1].to, ...more });
+	const peek = () => tokens[p]?.text, here = () => tokens[p]?.from ?? line.length, node = (op, args, from, more) => {
+		const { to } = tokens[p - 1];
+		return { op, args, from, to, text: line.slice(from, to), ...more };
+	};
 	function list(end, open) {
 		const items = [];
 		while (peek() !== end) {
@@ -55,7 +59,7 @@ function read(line, row, start) {
 		if (t.digit) return node("number", [], t.from, { value: { s: [], d: [+t.text] } });
 		if (!t.word) wrong(`“${t.text}” cannot stand here: a number, a name or a bracket is missing.`, t.from);
 		if (MODULES.includes(t.text) && peek() === ".") { p++; return atom(); }
-		return peek() === "(" ? call(t, [], t.from) : node("name", [], t.from, { name: t.text });
+		return peek() === "(" ? call(t, [], t.from) : node("name", [], t.from);
 	}
 	function call(t, before, from) {
 		if (!FUNCTIONS.includes(t.text)) wrong(`There is no function ${t.text} here. There are ${FUNCTIONS.join(", ")}.`, t.from);
@@ -82,7 +86,6 @@ function read(line, row, start) {
 			} else if (POWERS[op] > least) {
 				p++;
 				a = node(op, [a, expr(op === "**" ? POWERS.neg - 0.5 : POWERS[op])], a.from);
-				a.to = tokens[p - 1].to;
 			} else break;
 		}
 		deep--;
@@ -95,15 +98,7 @@ function read(line, row, start) {
 	return tree;
 }
 
-/** A tree as Python writes it. */
-function written(t, least = 0) {
-	if (t.op === "name") return t.name;
-	if (t.op === "number") return least > POWERS.neg ? list(t.value).replace(/^-.*/, "($&)") : list(t.value);
-	const power = POWERS[t.op];
-	if (!power) return `${t.op}(${written(t.args[0])})`;
-	const [a, b] = t.args, up = t.op === "**", text = b ? `${written(a, up ? power + 1 : power)} ${t.op} ${written(b, up ? POWERS.neg : power + 1)}` : `-${written(a, power)}`;
-	return power < least ? `(${text})` : text;
-}
+/** An array as Python writes it. */
 export function list({ s, d }, at = 0) {
 	if (!s.length) return String(d[at]);
 	const inner = s.slice(1), step = size(inner);
@@ -118,8 +113,7 @@ export function parse(text) {
 	let last = null;
 	const add = (n, how, value) => {
 		if (nodes.length >= NODES) throw new Mistake(`More than ${NODES} boxes are not drawn here.`, n.row, n.at);
-		const blank = { op: "", symbol: "", leaf: false, rg: false, named: false, expr: "", line: "", src: "", spot: "", old: null };
-		nodes.push({ ...blank, ...n });
+		nodes.push({ symbol: "", leaf: false, ...n });
 		make.push(how);
 		if (value) exact[nodes.length - 1] = value;
 		return { node: nodes.length - 1 };
@@ -139,29 +133,29 @@ export function parse(text) {
 
 		/** The node of a tree, or a number. */
 		function build(t) {
-			if (t.op === "number") return t.value.s.length ? add({ name: written(t), named: true, shape: t.value.s, row, at: t.from }, null, t.value) : { value: t.value.d[0] };
-			if (t.op === "name") return names.get(t.name) || wrong(`${t.name} has no value yet. Give it one in a line above: ${t.name} = 1`, t, `${t.name} = 1`);
+			if (t.op === "number") return t.value.s.length ? given(t, t.value) : { value: t.value.d[0] };
+			if (t.op === "name") return names.get(t.text) || wrong(`${t.text} has no value yet. Give it one in a line above: ${t.text} = 1`, t, `${t.text} = 1`);
 			const [a, b] = t.args.map(build);
 			if (a.value !== undefined && (!b || b.value !== undefined)) {
 				if (t.op === "@") product(a, b, t);
 				if (t.op === "/" && b.value === 0) wrong("Here a number is divided by zero.", t);
 				return { value: constant(t.op, [a.value, b?.value]) };
 			}
-			const unary = { neg: ["neg", "-"], sum: ["sum_all", "sum"], mean: ["mean_all", "mean"] }[t.op] || [t.op, t.op];
-			if (!b) return made(unary[0], [a], [a], t, unary[1]);
-			const number = [a, b].find((o) => o.value !== undefined), tensor = a === number ? b : a;
-			if (t.op === "@") return made(product(a, b, t), [a, b], [a, b], t, "@");
-			if (!number) return made({ "+": "add", "-": "sub", "*": "mul", "/": "div", "**": "power_tensor" }[t.op], [a, b], [a, b], t, t.op);
-			if (t.op === "**" && number === a) {
-				const base = add({ name: written(t.args[0]), named: true, shape: [], row, at: t.from }, null, { s: [], d: [a.value] });
-				return made("power_base", [base, b], [a, b], t, "**");
-			}
-			if (t.op === "/" && number === a) {
-				const inverse = made("reciprocal", [b], [b], { ...t, text: `1 / ${written(t.args[1], POWERS.neg)}` }, "reciprocal");
+			if (!b) return made(/sum|mean/.test(t.op) ? `${t.op}_all` : t.op, [a], [a], t, t.op === "neg" ? "-" : t.op);
+			if (t.op === "@") return made(product(a, b, t), [a, b], [a, b], t);
+			const first = a.value !== undefined, number = first ? a : b, name = { "+": "add", "-": "sub", "*": "mul", "/": "div", "**": "power" }[t.op];
+			if (number.value === undefined) return made(t.op === "**" ? "power_tensor" : name, [a, b], [a, b], t);
+			if (t.op === "**" && first) return made("power_base", [given(t.args[0], { s: [], d: [a.value] }), b], [a, b], t);
+			if (t.op === "/" && first) {
+				const { from, to } = t.args[1], inverse = made("reciprocal", [b], [b], { ...t, text: `1 / ${line.slice(from, to)}` }, "reciprocal");
 				return a.value === 1 ? inverse : made("mul", [inverse, a], [a, inverse], t, "*");
 			}
-			const own = { "+": "add", "-": number === a ? "rsub" : "sub", "*": "mul", "/": "div", "**": number.value === 0 ? "power_zero" : "power" };
-			return made(own[t.op], [tensor, number], [a, b], t, t.op);
+			const own = t.op === "-" && first ? "rsub" : t.op === "**" && !number.value ? "power_zero" : name;
+			return made(own, first ? [b, a] : [a, b], [a, b], t);
+		}
+		/** Numbers that are written in a formula, as a node that needs no gradient. */
+		function given(t, value) {
+			return add({ name: t.text, named: true, shape: value.s, row, at: t.from }, null, value);
 		}
 		function product(a, b, t) {
 			const [s, u] = [a, b].map((o) => nodes[o.node]?.shape ?? []);
@@ -171,11 +165,10 @@ export function parse(text) {
 			return wrong(`@ cannot multiply the shapes ${shown(s)} and ${shown(u)}: ${takes}.`, t);
 		}
 		/** A node of a row, with its operands in the row's order and in the order in which they are written. */
-		function made(rowName, operands, parts, t, symbol) {
-			const shapes = operands.map((o) => (o.node === undefined ? [] : nodes[o.node].shape)), [s, u] = shapes;
-			const whole = t.text || written(t), shape = rowName === "mm" ? [s[0], u[1]] : /_all|dot/.test(rowName) ? [] : stretch(shapes, t);
-			const n = { name: whole, symbol, shape, rg: operands.some((o) => nodes[o.node]?.rg), expr: whole, span: span(t), op: rowName, row, at: t.from };
-			return add({ ...n, parts }, [rowName, ...operands.map((o) => o.node ?? [o.value])]);
+		function made(op, operands, parts, t, symbol = t.op) {
+			const shapes = operands.map((o) => nodes[o.node]?.shape ?? []), [s, u] = shapes, rg = operands.some((o) => nodes[o.node]?.rg);
+			const shape = op === "mm" ? [s[0], u[1]] : /_all|dot/.test(op) ? [] : stretch(shapes, t);
+			return add({ name: t.text, symbol, shape, rg, expr: t.text, span: span(t), op, row, at: t.from, parts }, [op, ...operands.map((o) => o.node ?? [o.value])]);
 		}
 		function stretch(shapes, t) {
 			const all = [];
