@@ -29,9 +29,9 @@ from typing import Any
 
 import pytest
 
-from tests.browser.fixtures import chromium, lab, page, walk
+from tests.browser.fixtures import axe, chromium, lab, page, walk
 
-__all__ = ["chromium", "lab", "page", "walk"]
+__all__ = ["axe", "chromium", "lab", "page", "walk"]
 
 STRICT = os.environ.get("MINIGRAD_CI") == "1"
 DRAW = os.environ.setdefault("MINIGRAD_DRAW", date.today().isoformat())  # for processes started by this one as well

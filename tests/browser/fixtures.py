@@ -16,7 +16,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -191,6 +191,30 @@ def page(chromium: Any) -> Iterator[Any]:
     context.route("**/*", gate)
     yield page
     context.close()
+
+
+AXE = """async ([include, exclude, rules]) => {
+    await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
+    const asked = { preload: false, resultTypes: ["violations"], runOnly: rules };
+    const found = await axe.run({ include: [[include]], exclude: exclude.map((one) => [one]) }, asked);
+    return found.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 100)).join(" ; "));
+}"""
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+
+
+@pytest.fixture(scope="session")
+def axe() -> Any:
+    """What axe-core finds wrong in a part of a page: a function of the page, a selector, rules, and selectors left out."""
+    package = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+    source = next(Path(package.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
+
+    def found(page: Any, include: str, rules: Sequence[str] = RULES, exclude: Sequence[str] = ()) -> list[str]:
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(source)
+        violations: list[str] = page.evaluate(AXE, [include, list(exclude), list(rules)])
+        return violations
+
+    return found
 
 
 class Walk:

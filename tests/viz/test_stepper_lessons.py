@@ -8,9 +8,11 @@ import pytest
 from minigrad.course import notebooks
 from minigrad.course.site import alive
 from minigrad.viz import pages
+from tests.browser.fixtures import RULES
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.needs("chromium")]
 ROOT = Path(__file__).parents[2]
+SCHEMES = (("light", [*RULES, "best-practice"]), ("dark", ["color-contrast"]))  # a theme changes colours alone
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 
 MEASURE = """() => {
@@ -96,3 +98,23 @@ def test_every_stepper_at_every_step(steppers: list[dict[str, Any]], page: Any, 
         assert screen["ends"] <= 1, f"{data['title']}: sentence, equation and line of code stand above the controls"
         assert screen["lit"] and screen["sideways"] <= 0, data["title"]
     assert page.errors == [] and page.refused == []
+
+
+def test_axe_finds_nothing_in_any_stepper(steppers: list[dict[str, Any]], page: Any, axe: Any, tmp_path: Path) -> None:
+    """In the backward pass with a card and the help open, and at the first question of a prediction."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    for i, data in enumerate(steppers):
+        for predict in (False, True):
+            file = tmp_path / f"{i}.html"
+            file.write_text(pages.page_of({**data, "predict": predict}), encoding="utf-8")
+            page.goto(file.as_uri())
+            page.wait_for_selector(".mg svg")
+            page.locator("[data-id=next]").focus()
+            for _ in range(len(data.get("forward", ())) + 2):
+                page.keyboard.press("Shift+ArrowRight")
+            if not predict:
+                page.locator("[data-id=help]").click()
+                page.locator("[data-node]").first.dispatch_event("click")
+            for scheme, rules in SCHEMES[: 1 if predict else 2]:
+                page.emulate_media(color_scheme=scheme)
+                assert axe(page, ".mg", rules) == [], f"{data['title']}, {scheme}, predict {predict}"

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from functools import cache, partial
-from pathlib import Path
 
 import pytest
 
@@ -16,6 +15,7 @@ import minigrad as torch
 from minigrad import viz
 from minigrad.viz import pages
 from minigrad.viz.data import as_json, data_of
+from tests.browser.fixtures import RULES
 
 from . import cases, graphs, ten
 
@@ -551,39 +551,23 @@ def test_every_focusable_element_keeps_the_notebooks_commands_away(show) -> None
     assert bare == []
 
 
-AXE = """async () => { const r = await axe.run(".mg",
-    { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
-    return r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 100)).join(" ; ")); }"""
-
-
-@pytest.fixture(scope="session")
-def axe() -> str:
-    package = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
-    found = list(Path(package.__file__).parent.rglob("axe.min.js"))
-    if not found:
-        pytest.skip("axe-core is not in axe-playwright-python")
-    return found[0].read_text(encoding="utf-8")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1400, 950, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", TEN)
-def test_axe_finds_nothing(show, axe: str, name: str, scheme: str, width: int) -> None:
+def test_axe_finds_nothing(show, axe, name: str, scheme: str, width: int) -> None:
     page = show(name, width=width, color_scheme=scheme)
-    page.evaluate(axe)
     for n in (0, len(frames(name)) // 2, len(frames(name)) - 1):
         page.evaluate(GO, n)
-        assert page.evaluate(AXE) == []
+        assert axe(page, ".mg", [*RULES, "best-practice"]) == []
     page.locator("[data-id=help]").click()
     page.locator("[data-node]").first.dispatch_event("click")
-    assert page.evaluate(AXE) == []
+    assert axe(page, ".mg", [*RULES, "best-practice"]) == []
     page = show(name, predict=True, width=width, color_scheme=scheme)
-    page.evaluate(axe)
     page.locator("[data-id=next]").focus()
     while asked(page) is None and at(page) != len(frames(name)) - 1:
         press(page, "ArrowRight")
-    assert page.evaluate(AXE) == []
+    assert axe(page, ".mg", [*RULES, "best-practice"]) == []
 
 
 CONTRAST = """() => {
