@@ -104,6 +104,12 @@ class Maker:
     address: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
 
+    @property
+    def hub(self) -> str:
+        """Owner and name of the repository, where the address is one of GitHub's pages: it says both."""
+        found = re.fullmatch(r"https://([\w-]+)\.github\.io/([\w.-]+)/", self.address)
+        return f"{found[1]}/{found[2]}" if found else ""
+
     def put_picture(self, content: bytes, suffix: str) -> str:
         """Keep a picture under a name made from its bytes; its path in the site."""
         path = f"pictures/{hashlib.sha256(content).hexdigest()[:16]}.{suffix}"
@@ -266,7 +272,16 @@ def download(maker: Maker, source: str) -> dict[str, str]:
     found = {"file": path}
     if maker.lite:
         found["lite"] = f"{maker.lite}/lab/index.html?path={source}"
-    return found
+    if maker.hub:
+        found["binder"] = f"https://mybinder.org/v2/gh/{maker.hub}/main?urlpath=lab/tree/{source}"
+        found["colab"] = f"https://colab.research.google.com/github/{maker.hub}/blob/main/{source}"
+    return found | edit(maker, source)
+
+
+def edit(maker: Maker, source: str) -> dict[str, str]:
+    """Where a reader proposes a change of a file that is written by hand; exercises are made from their solutions."""
+    by_hand = maker.hub and not source.startswith("exercises/")
+    return {"edit": f"https://github.com/{maker.hub}/edit/main/{source}"} if by_hand else {}
 
 
 def loose_page(maker: Maker, source: str, path: str) -> Page:
@@ -275,7 +290,7 @@ def loose_page(maker: Maker, source: str, path: str) -> Page:
     body = prose.html((maker.root / source).read_text(encoding="utf-8"))
     if source == "notebooks/GLOSSARY.md":  # each term has an address, and the search finds it
         body = TERM.sub(lambda row: f'<tr id="{prose.anchor(text.plain(row[1]))}">\n  <td>{row[1]}</td>', body)
-    return Page(path, prose.headings[0][1], "plain", body, prose.headings)
+    return Page(path, prose.headings[0][1], "plain", body, prose.headings, edit(maker, source))
 
 
 def front_page(known: list[Lesson]) -> Page:
