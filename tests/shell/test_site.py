@@ -379,7 +379,10 @@ def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: P
     page.locator(".copy").click()
     link = page.url
     other = page.context.new_page()
+    other.set_viewport_size({"width": 390, "height": 844})
     other.goto(link)
+    presets = [button.bounding_box() for button in other.locator("[data-text]").all()]
+    assert len(presets) == 6 and all(0 <= p["x"] <= 390 - p["width"] and p["height"] >= 44 for p in presets), "on a phone"
     assert other.locator("#formula").input_value() == "x = 2.1\nz = 1\ny = x * z"
     assert "step 1 of" in other.locator(".mg-pos").inner_text()
     for broken in ("#formula=%E0%A4%A", "#formula=x&step=1e99", "#formula=x%3D1%0Ax*x&step=-7", "#step=oops"):
