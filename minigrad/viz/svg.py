@@ -43,7 +43,8 @@ def picture(data: dict[str, Any], grads: bool = True) -> str:
     view, layout = data["layout"]["views"][data["layout"]["start"]], drawing_of(data["layout"])
     boxes: dict[int, list[float]] = layout["nodes"]
     words = escape(describe(data), quote=True)
-    w, h = layout["w"], layout["h"]
+    w, h, found = layout["w"], layout["h"], faults(data) if grads else []
+    h += 20 * len(found)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}" role="img" '
         f'aria-label="{words}"><title>Graph of {escape(data["nodes"][data["root"]]["name"])}</title><desc>{words}</desc>'
@@ -75,8 +76,21 @@ def picture(data: dict[str, Any], grads: bool = True) -> str:
                 f'<g class="scissors" transform="translate({x:g} {y:g})"><path d="M8 -6L-4 3M8 6L-4 -3"/>'
                 '<circle cx="-7" cy="4.5" r="3"/><circle cx="-7" cy="-4.5" r="3"/></g>'
             )
+    out += [written("grad", 14, h - 20 * i - 10, text) for i, text in enumerate(reversed(found))]
     out.append("</svg>")
     return "".join(out)
+
+
+def faults(data: dict[str, Any]) -> list[str]:
+    """The contributions that are not what the rule gives, with both numbers; the first three."""
+    names, vals, said = [node["name"] for node in data["nodes"]], data["vals"], []
+    for move in data["steps"]:
+        check = move.get("check") or {"verdict": "agrees"}
+        if check["verdict"] != "agrees":
+            yours = "yours differs" if check["yours"] is None else f"yours is {brief(vals[check['yours']])}"
+            way = f"{names[move['node']]} \u2192 {names[move['parent']]}"
+            said.append(f"{way}: {move['rule']} = {brief(vals[move['contrib']])}; {yours}")
+    return said[:3]
 
 
 def written(style: str, x: float, y: float, text: str, end: bool = False) -> str:
@@ -220,7 +234,7 @@ def describe(data: dict[str, Any]) -> str:
     loop = "".join(f" Stacked boxes stand for {n} turns of a loop." for n in turns)
     return (
         f"Graph of {root}: {len(made)} operations on {', '.join(leaves[:6]) or 'no leaf'}"
-        f"{' and others' if len(leaves) > 6 else ''}. {chain}{more}.{loop}"
+        f"{' and others' if len(leaves) > 6 else ''}. {chain}{more}.{loop}{''.join(f' {fault}.' for fault in faults(data))}"
     )
 
 

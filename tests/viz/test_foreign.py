@@ -9,6 +9,7 @@ import minigrad as torch
 from minigrad.course import notebooks
 from minigrad.viz import foreign
 from minigrad.viz.data import data_of
+from minigrad.viz.svg import picture
 
 from . import cases
 
@@ -59,6 +60,7 @@ def test_a_power_with_its_exponent_in_the_name_is_compared(op: str) -> None:
     first, second = (s for step in recording.steps for s in step)
     assert first.verdict == "agrees", "1 arrived: the slip does not show"
     assert "multiply by out.grad" in second.verdict
+    assert "= 108; yours is 6" in picture(data_of(recording, None, {}, None)[0]), "a still picture says it, too"
     assert first.named.startswith("g · 2 · (3")
     assert "2 = 2" not in str(data_of(recording, None, {}, None)[0]), "a number needs no telling"
 
