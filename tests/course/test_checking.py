@@ -487,7 +487,7 @@ def test_hints_climb_the_ladder_of_the_last_mistake(capsys):
 
 
 UNANSWERED = (
-    "Your turn, 5.0: the gradient of a sum of squares\n"
+    "Your turn, 5.0a: the gradient of a sum of squares\n"
     "  Put a list of numbers in the place of the dots, and run this cell again."
 )
 
@@ -496,43 +496,43 @@ def test_an_open_prediction_never_stops_a_reading_notebook(monkeypatch, capsys):
     for setting in ("", "raise"):
         monkeypatch.setenv("MINIGRAD_CHECK", setting)
         for answer in (..., [..., ...], [4, ...]):
-            predict("5.0", answer)
-        predict("5.0")
+            predict("5.0a", answer)
+        predict("5.0a")
     assert capsys.readouterr().out.count(UNANSWERED) == 8
 
 
 def test_a_prediction_that_is_run_again_shows_its_state(capsys):
     """Open, locked with what happened and why, passed: the first answer decides, today and from the file tomorrow."""
     for answer, state, happened in ([4, 9], "locked", "These are the squares themselves"), ([4, 6], "passed", "That is what"):
-        progress_store.note("5.0", answer=None)
+        progress_store.note("5.0a", answer=None)
         (progress_store.folder() / progress_store.FILE).unlink()
-        predict("5.0", answer)
+        predict("5.0a", answer)
         now = capsys.readouterr().out
         assert f"squares: {state}\n  Locked in: {answer}.\n  {happened}" in now
-        predict("5.0", ...)
+        predict("5.0a", ...)
         assert capsys.readouterr().out == now, "run again, it is the same"
-        predict("5.0", "no number")
+        predict("5.0a", "no number")
         slip = capsys.readouterr().out
         assert f"squares: {state}" in slip and f"stays locked in: {answer}." in slip and "Nothing is locked" not in slip
 
 
 def test_a_prediction_is_locked_by_the_first_answer(capsys):
-    predict("5.0", [4, 9])
+    predict("5.0a", [4, 9])
     assert "These are the squares themselves" in capsys.readouterr().out
-    predict("5.0", [4, 6])
+    predict("5.0a", [4, 6])
     out = capsys.readouterr().out
     assert "Your first answer stays locked in: [4, 9]. This one: [4, 6]." in out and "passed" in out
-    record = progress_store.load()["5.0"]
+    record = progress_store.load()["5.0a"]
     assert (record["answer"], record["right_at_first"], record["passed"]) == ("[4, 9]", False, True)
-    predict("5.0", [1, 2])
+    predict("5.0a", [1, 2])
     assert "Something else happens. Run on and compare." in capsys.readouterr().out
-    predict("5.0", object())
+    predict("5.0a", object())
     assert "no plain value" in capsys.readouterr().out
 
 
 def test_what_is_no_answer_is_not_locked_in(capsys):
     slips = {"4.6a": ("x", "", ["b"], 2, object()), "4.1a": ("none none", ["None", "None"], None, [None], [None, True]),
-             "4.5a": ("nothing", [None], [0]), "5.0": ("[4, 6]", 7, [[4, 6]], {}), "4.3b": (["4", "4"],), "3.1a": (True,),
+             "4.5a": ("nothing", [None], [0]), "5.0a": ("[4, 6]", 7, [[4, 6]], {}), "4.3b": (["4", "4"],), "3.1a": (True,),
              "1.0": ("7", [7, 7], None, True, {"x": 7})}  # fmt: skip
     for id, answers in slips.items():
         for slip in answers:
@@ -541,7 +541,7 @@ def test_what_is_no_answer_is_not_locked_in(capsys):
             assert "Nothing is locked in yet." in out and ": open" in out, (id, slip)
             assert f"The answer is {forms.asked(lessons.find(id))}." in " ".join(out.split())
     assert progress_store.load() == {}
-    predict("5.0", [1, 2, 3])
+    predict("5.0a", [1, 2, 3])
     assert "Locked in" in capsys.readouterr().out, "three numbers may be believed in where the number is not told"
     predict("4.6a", "B")
     assert "Locked in: 'B'." in capsys.readouterr().out
@@ -612,7 +612,7 @@ def test_letters_in_a_field_are_a_slip_of_the_form(own_folder, painted):
 
 
 def test_a_field_locks_a_prediction_once(own_folder, painted):
-    asking = question("5.0")
+    asking = question("5.0a")
     assert "Write a list of numbers." in asking.on_action("answer", {"answer": " "})["said"]
     asking.on_action("answer", {"answer": "abc"})
     assert "Nothing is locked in yet" in painted[-1] and "quotation marks" not in painted[-1] and "<input" in painted[-1]
@@ -626,7 +626,7 @@ def test_a_field_locks_a_prediction_once(own_folder, painted):
 
 def test_controls_say_what_to_do_where_they_are_dead(painted):
     """A page without a kernel shows the card with its words, and nothing that can only be pressed in vain."""
-    made = question("5.0")
+    made = question("5.0a")
     page = painted[-1]
     assert page.index("data-awake style=\"display:none") < page.index("<input") and made.text() == made.card.text()
 
@@ -695,7 +695,7 @@ def test_an_answer_given_in_time_locks_nothing(page):
 
 
 def test_only_the_prediction_lesson_with_a_student_before_it_is_locked(page, monkeypatch):
-    page('predict("5.0", ...)')
+    page('predict("5.0a", ...)')
     assert page("print(1)") == ("1\n", [])
     page('predict("4.3a", ...)')
     assert page("print(2)", cell_id=None) == ("2\n", []), "a run without a page"

@@ -82,7 +82,7 @@ def test_stored_reference_pages_are_what_the_code_gives() -> None:
 
 def test_minutes_are_words_cells_and_predictions() -> None:
     words = " ".join(["word"] * 149) + " [link](a/long/address) ![a picture of many words](images/a.svg) <b>"
-    nb = notebook(prose(words), code("x"), code("x"), code("x"), code('predict("5.0", ...)'))
+    nb = notebook(prose(words), code("x"), code("x"), code("x"), code('predict("5.0a", ...)'))
     assert building.minutes_to_read(nb) == 1 + 1 + 1
     assert building.minutes_to_read(notebook(prose(words + " more"))) == 2, "rounded up"
 

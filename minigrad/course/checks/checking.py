@@ -2,7 +2,7 @@
 
 `check("5.1")` takes what the notebook has defined under the names the exercise asks for, has it judged in a
 child process, and shows a card. `hint("5.1")` gives the next rung of the ladder that fits the last mistake.
-`predict("5.0", 4)` locks an answer before the cell that reveals it. `progress()` is the table of all of it.
+`predict("5.0a", 4)` locks an answer before the cell that reveals it. `progress()` is the table of all of it.
 
 With `MINIGRAD_CHECK=raise`, and when nbgrader runs the notebook, a check that does not pass shows its card
 and then raises `NotPassed`: a notebook is judged by its answers, never by its stored outputs.
@@ -167,7 +167,7 @@ def hint_card(found: Exercise) -> Card:
 
 
 def predict(exercise: str, answer: Any = ...) -> None:
-    """Lock in what you think will happen, for example `predict("5.0", [4, 6])`, before the cell that shows
+    """Lock in what you think will happen, for example `predict("5.0a", [4, 6])`, before the cell that shows
     it.
 
     The first answer is kept in your progress; a later one is judged too and changes nothing there. In a
