@@ -19,7 +19,8 @@ from typing import Any
 from . import exercise as makers
 from .exercise import Before, Exercise, Later, Lesson, Wrong
 
-__all__ = ["Answer", "Piece", "Section", "TextError", "lesson", "sections", "text_of", "words"]
+__all__ = ["MISCONCEPTIONS", "Answer", "Piece", "Section", "TextError", "grouped", "lesson", "pieces", "sections", "text_of",
+           "words"]  # fmt: skip
 
 LINE = re.compile(r"( *)(#{1,3} |- |\d+\. |> ?|```|)(.*)")
 TOKEN = re.compile(
@@ -31,6 +32,7 @@ PARTS = ("Hints", "Asks", "Working", "Right", "Wrong", "Options", "Items", "Orde
 FACTS = ("idea", "after", "introduces", "misconceptions", "with engine", "locked")
 HOLDS = "facts, as in '- minutes: 5', and the headings ### " + ", ".join(PARTS)
 READS = "code in backticks, a **name**, M01, old → new, and, without, everywhere, when, like, file"
+MISCONCEPTIONS = Path(__file__).with_name("data") / "misconceptions.md"
 Code = Mapping[str, Mapping[str, Any]]
 
 
@@ -279,9 +281,7 @@ class Section:
 
     def belief(self, id: str, line: int) -> str:
         """The id of a misconception, if there is one of this number."""
-        from .misconceptions import CATALOGUE
-
-        if id and id not in CATALOGUE:
+        if id and f"\n## {id} " not in MISCONCEPTIONS.read_text(encoding="utf-8"):
             raise self.error(line, f"there is no misconception {id}")
         return id
 

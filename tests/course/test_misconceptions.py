@@ -10,9 +10,10 @@ import pytest
 
 import minigrad
 from minigrad.course import misconceptions
-from minigrad.course.misconceptions import CATALOGUE
+from minigrad.course.lesson_text import TextError
+from minigrad.course.misconceptions import catalogue
 
-ENTRIES = list(CATALOGUE.values())
+ENTRIES = list(catalogue().values())
 
 
 def printed(code, engine):
@@ -42,8 +43,8 @@ def test_pytorch_does_the_same(entry):
 
 
 def test_at_least_forty_complete_entries():
-    assert len(CATALOGUE) >= 40
-    assert list(CATALOGUE) == [f"M{n:02d}" for n in range(1, len(CATALOGUE) + 1)]
+    assert len(catalogue()) >= 40
+    assert list(catalogue()) == [f"M{n:02d}" for n in range(1, len(catalogue()) + 1)]
     for entry in ENTRIES:
         assert entry.belief.endswith(".") and entry.feedback[-1] in ".?" and len(entry.hints) == 3
         assert entry.docs.startswith("https://docs.pytorch.org/")
@@ -59,6 +60,23 @@ def test_find_names_the_range():
 
 def test_the_page_holds_every_entry_and_says_where_it_is_met():
     page = misconceptions.page()
+    flowing = " ".join(page.split())
     for entry in ENTRIES:
-        assert f"## {entry.id} {entry.name}\n" in page and entry.feedback in page and entry.docs in page
+        assert f"## {entry.id} {entry.name}\n" in page and entry.feedback in flowing and entry.docs in page
     assert re.search(r"exercises [^\n]*\b5\.1,", page) and 'with minigrad.broken("M19"):' in page
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("## M02 ", "## M01 ", "line 26: there are two entries M01"),
+        ("2. Three passes", "Three passes", r"line 5: 'M01 accumulate': below an entry stand \*its belief\*"),
+        ("## M01 accumulate", "# M01 accumulate", "line 5: a second heading"),
+    ],
+)
+def test_an_entry_that_cannot_be_read_is_named_with_its_line(tmp_path, monkeypatch, old, new, says):
+    file = tmp_path / "misconceptions.md"
+    file.write_text(misconceptions.MISCONCEPTIONS.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    monkeypatch.setattr(misconceptions, "MISCONCEPTIONS", file)
+    with pytest.raises(TextError, match=f"^misconceptions.md, {says}"):
+        catalogue.__wrapped__()

@@ -11,7 +11,7 @@ import minigrad
 from minigrad import tape
 from minigrad.course import lessons, notebooks
 from minigrad.course.commands import building, reference
-from minigrad.course.misconceptions import CATALOGUE
+from minigrad.course.misconceptions import catalogue
 from tests.course.test_misconceptions import printed
 from tests.house.pages import BLOCK
 from tests.house.test_notebook_style import anchors
@@ -246,7 +246,7 @@ def test_the_guide_shows_every_misconception_in_class() -> None:
     table = rows(TEACHING, "| | what you see or hear | your move |")
     assert [cells[0] for cells in table] == [
         f"[{each.id}](reference/misconceptions.md#{each.id.lower()}-{anchor(each.name)}) {each.name}"
-        for each in CATALOGUE.values()
+        for each in catalogue().values()
     ]
     for _, seen, move in table:
         assert seen.endswith((".", '."')) and move.endswith((".", "?")) and seen != move

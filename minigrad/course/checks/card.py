@@ -105,7 +105,7 @@ def marked(text: str) -> str:
 
 def linked(paragraph: str, believed: str) -> str:
     """The paragraph in HTML; where it names this misconception, a link to its words."""
-    text, found = marked(paragraph), misconceptions.CATALOGUE.get(believed)
+    text, found = marked(paragraph), misconceptions.catalogue().get(believed)
     if found is None:
         return text
     address = f"../notebooks/reference/misconceptions.md#{found.id}-{found.name.replace(' ', '-')}"
@@ -153,13 +153,13 @@ def heading(verdict: Verdict) -> str:
 
 def named(believed: str) -> str:
     """A misconception in brackets: its number and its words."""
-    found = misconceptions.CATALOGUE.get(believed)
+    found = misconceptions.catalogue().get(believed)
     return f" ({found.id}, {found.name})" if found else ""
 
 
 def thought(believed: str) -> str:
     """A misconception in the words of a student who believes it: what the card of a prediction says."""
-    found = misconceptions.CATALOGUE.get(believed)
+    found = misconceptions.catalogue().get(believed)
     return f'common belief {found.id}: "{found.belief}"' if found else ""
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import lessons, notebooks
+from minigrad.course import lesson_text, lessons, notebooks
 from minigrad.course.exercise import EDITION
 from minigrad.course.grading.grader import given
 from minigrad.course.grading.index import on_disk
@@ -47,6 +47,7 @@ def pack_hash(number: int, answers: bytes = b"") -> str:
     folder = PACKAGE / "course"
     files = [file for name in _JUDGE for file in sorted(folder.glob(f"{name}.py"))]
     files += sorted((folder / "lessons").glob(f"*{number:02d}_*"))  # the text, and the Python beside it
+    files.append(lesson_text.MISCONCEPTIONS)
     if lesson.with_engine or any(exercise.with_engine for exercise in lesson.exercises):
         files += sorted(p for p in PACKAGE.rglob("*.py") if p.relative_to(PACKAGE).parts[0] not in ("course", "viz"))
     digest = hashlib.sha256(given(lesson.slug).encode() + answers)

@@ -92,7 +92,7 @@ def _verdict(verdict: dict[str, Any], title: str) -> dict[str, Any]:
 
 def _belief(misconception: str) -> str:
     """The catalogue's id and short name."""
-    found = misconceptions.CATALOGUE.get(misconception)
+    found = misconceptions.catalogue().get(misconception)
     return f"{misconception} {found.name}" if found else misconception
 
 
@@ -158,10 +158,10 @@ def _hardest(statuses: dict[str, Counter[str]]) -> dict[str, Any] | None:
 
 def _met_most(seen: Seen) -> dict[str, Any] | None:
     """The most frequent misconception, with what the catalogue says and the lesson that treats it."""
-    id = min(seen.met.keys() & misconceptions.CATALOGUE.keys(), key=lambda b: (-seen.met[b], b), default=None)
+    id = min(seen.met.keys() & misconceptions.catalogue().keys(), key=lambda b: (-seen.met[b], b), default=None)
     if id is None:
         return None
-    about, met, tried = misconceptions.CATALOGUE[id], seen.met[id], max(seen.students, seen.met[id])
+    about, met, tried = misconceptions.catalogue()[id], seen.met[id], max(seen.students, seen.met[id])
     home = next((lesson for lesson in known.all_lessons() if id in lesson.misconceptions), None)
     where = f"Lesson {home.number:02d}, {home.title}, treats it: minigrad lab {home.number:02d}" if home else ""
     return {"title": _belief(id), "says": f"{met} of {tried} students met it.", "belief": about.belief, "code": about.code,

@@ -41,4 +41,4 @@ def question(exercise: Exercise) -> dict[str, Any]:
 def believed(id: str) -> list[str]:
     """A misconception in a believer's words, and its heading on the page of misconceptions; nothing for a plain slip."""
     words = thought(id)
-    return [words[0].upper() + words[1:], f"{id} {misconceptions.CATALOGUE[id].name}"] if words else []
+    return [words[0].upper() + words[1:], f"{id} {misconceptions.catalogue()[id].name}"] if words else []
