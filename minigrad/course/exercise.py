@@ -267,7 +267,6 @@ class Exercise:
     accept: Callable[[Any], bool] | None = None
     right: Any = None
     knows: Mapping[str, Any] = field(default_factory=dict)  # the numbers of a value's exercise, by name
-    working: str = ""  # how a value is computed by hand, one step a line (see working.py)
     asks: tuple[str, ...] = ()  # for each number of a value, or for all: the question that leads to it
     steps: Callable[[Probe], Mapping[str, Any]] | None = None  # what is computed on the way to an answer, by name
     likely: Callable[[Probe], Mapping[str, Any]] | None = None  # what a mistake answers (or a test of it), by what to say

@@ -19,8 +19,7 @@ from typing import Any
 from . import exercise as makers
 from .exercise import Before, Exercise, Later, Lesson, Wrong
 
-__all__ = ["MISCONCEPTIONS", "Answer", "Piece", "Section", "TextError", "grouped", "lesson", "pieces", "sections", "text_of",
-           "words"]  # fmt: skip
+__all__ = ["MISCONCEPTIONS", "Answer", "Piece", "Section", "TextError", "lesson", "sections", "text_of", "words"]
 
 LINE = re.compile(r"( *)(#{1,3} |- |\d+\. |> ?|```|)(.*)")
 TOKEN = re.compile(
@@ -28,7 +27,7 @@ TOKEN = re.compile(
     r"|(?P<word>→|->|\b(?:and|without|when|like|file|everywhere)\b)|[,\s]+|(?P<odd>\S+)"
 )
 DEFINITION = re.compile(r"(?:@.*\n)*[^\s@#].*\n(?:(?:[ \t)\]}#].*)?\n)*")
-PARTS = ("Hints", "Asks", "Working", "Right", "Wrong", "Options", "Items", "Order")
+PARTS = ("Hints", "Asks", "Right", "Wrong", "Options", "Items", "Order")
 FACTS = ("idea", "after", "introduces", "misconceptions", "with engine", "locked")
 HOLDS = "facts, as in '- minutes: 5', and the headings ### " + ", ".join(PARTS)
 READS = "code in backticks, a **name**, M01, old → new, and, without, everywhere, when, like, file"
@@ -307,7 +306,6 @@ class Section:
         given |= {key: lists[key.title()] for key in ("asks", "items") if key.title() in lists}
         if empty := [name for name, below in self.parts.items() if not below]:
             raise self.error(self.top.line, f"there is nothing below ### {empty[0]}")
-        given |= {"working": self.parts["Working"][0].text} if "Working" in lists else {}
         given |= {"without": frozenset(re.split(r"[,\s]+", given["without"]))} if "without" in given else {}
         if kind == "ordering":
             rules = self.rows("Order", r"(\d+) before (\d+)(?: (M\d\d))?", "- 1 before 3 M21")

@@ -108,7 +108,7 @@ BAD = [
     ("- minutes: 2", "- minutes: 05", "", "leading zeros"),
     ("- minutes: 2", "- minutes: two", "## 99.1", "minutes is a number, and not 'two'"),
     ("- minutes: 2", "- minutes: yes", "## 99.1", "minutes is a number, and not True"),
-    ("- minutes: 2", "- minutes: 2\n\n### Working", "## 99.1", "nothing below ### Working"),
+    ("- minutes: 2", "- minutes: 2\n\n### Asks", "## 99.1", "nothing below ### Asks"),
     ("- idea: One sentence.", "- ideas: Two.\n- idea: One sentence.", "", "'ideas': the facts of a lesson"),
 ]
 

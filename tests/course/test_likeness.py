@@ -49,7 +49,7 @@ SAID = {
     ("2.3", "by_hand = [88, 44]"): "The first number is not right; the other one is.",
     ("6.2", "bias_grad = [0.5, 1.2, 3.0]"): "This is the first row alone.",
     ("6.2", "bias_grad = [7.4, 10.2, -13.0]"): "The third number: b[2] was added to column 2",
-    ("2.4", "two_paths = 13"): "Your number comes out, for example, if a is 2 + x. Compute the two paths one by one.",
+    ("2.4", "two_paths = 13"): "13 is not far off: compute it once more, step by step. Compute the two paths one by one.",
     ("2.5", "moves = [5, 2, 2, 4, 6, 1]"): "3 is missing. 2 occurs twice.",
     ("11.2", LOSS.replace(".mean()", ".sum() / z.shape[1]") + GRADIENT.replace("g * (p - hot) / len(z)", "hot - p")):
         "Divide by the number of rows. Both the upstream gradient g and the division by the number of rows are missing. The "

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..exercise import Probe, Raises
 from ..student.wire import Failure
-from . import likeness, working
+from . import likeness
 from .comparing import (
     FATAL,
     alike_in_kind,
@@ -262,13 +262,6 @@ class Explaining(Searching):
         which = f"The {ORDINALS[wrong[0]]} number: " if len(asks) > 1 and wanted.ndim == 1 else ""
         return " ".join(filter(None, [near, which + ask if ask else ""]))
 
-    def slip_by_hand(self, answer: Any) -> str:
-        """The slip in the calculation that gives the numbers of a written answer."""
-        given, source = as_numbers(answer), self.exercise.working
-        if not source or given is None or np.shape(given) != np.shape(self.truths[0]):
-            return ""
-        return working.told(source, given.astype(float).ravel().tolist())
-
     def origin(self, answer: Any) -> str:
         """What a written number that is not right may come from, told by the numbers of the exercise."""
         given, wanted = as_numbers(answer), as_numbers(self.truths[0])
@@ -282,10 +275,6 @@ class Explaining(Searching):
             place = [i for i, right in enumerate(wanted.ravel()) if isclose(n, right)]
             if place and place[0] < len(ORDINALS):
                 return f"{n:g} is right as the {ORDINALS[place[0]]} number."
-            text = "" if self.exercise.working else likeness.formula(
-                [likeness.Case(known, np.asarray(n))], enough=1, by_hand=True)[0]
-            if any(re.search(rf"\b{re.escape(name)}\b", text) for name in known):
-                return f"{n:g} is {text}. Is that what you took?"
         return ""
 
     def smallest(self, failing: list[int], problems: list[str]) -> tuple[Probe, Any, Any, str]:

@@ -81,13 +81,13 @@ class Case:
     given: Array
 
 
-def formula(cases: Sequence[Case], enough: int = 2, by_hand: bool = False) -> tuple[str, Make]:
+def formula(cases: Sequence[Case]) -> tuple[str, Make]:
     """The shortest formula found that gives what came back in every case, and how to compute it; "" if there is none.
 
-    There have to be `enough` numbers: one alone proves nothing. What is computed `by_hand` is a product of names.
+    There have to be two numbers: one alone proves nothing.
     """
     usable = bool(cases) and all(set(case.inputs) == set(cases[0].inputs) and np.isfinite(case.given).all() for case in cases)
-    if not usable or sum(case.given.size for case in cases) < enough or not any(case.given.any() for case in cases):
+    if not usable or sum(case.given.size for case in cases) < 2 or not any(case.given.any() for case in cases):
         return NONE
     if len(cases[0].inputs) > MOST or any(each.size > LARGEST for case in cases for each in case.inputs.values()):
         return NONE
@@ -99,7 +99,7 @@ def formula(cases: Sequence[Case], enough: int = 2, by_hand: bool = False) -> tu
     with np.errstate(all="ignore"):
         # In a large one, and in a late one, the least is alike by chance.
         one = max(reversed(cases), key=lambda case: sum(each.size for each in case.inputs.values()))
-        for text, make in candidates(one.inputs, one.given, by_hand):
+        for text, make in candidates(one.inputs, one.given):
             if all(alike(make(case.inputs), case.given) for case in cases):
                 return tidy(text), make
     return NONE
@@ -168,22 +168,21 @@ def in_blocks(given: Array, right: Array) -> bool:
     return alike(given.reshape(-1, *right.shape).sum(axis=0), right)
 
 
-def candidates(inputs: Mapping[str, Array], wanted: Any, by_hand: bool) -> Iterator[tuple[str, Make]]:
+def candidates(inputs: Mapping[str, Array], wanted: Any) -> Iterator[tuple[str, Make]]:
     """Formulas that give the wanted numbers for the first case, short ones first."""
     terms = [Term(name, named(name)) for name in inputs] + [Term(str(n), number(n)) for n in (1, 2)]
     bare = {term.text for term in terms}
-    terms += [Term(f"(2 * {name})", done(lambda v: 2 * v, named(name))) for name in inputs if not by_hand]
-    forms = {form: do for form, do in ALONE.items() if not by_hand or form in ("{}", "{}**2")}
+    terms += [Term(f"(2 * {name})", done(lambda v: 2 * v, named(name))) for name in inputs]
     shown = {name: f"({name})" if " " in name and not name.startswith("(") else name for name in inputs}
-    terms += [Term(text.format(shown[name]), done(do, named(name))) for name in inputs for text, do in forms.items()]
+    terms += [Term(text.format(shown[name]), done(do, named(name))) for name in inputs for text, do in ALONE.items()]
     simple = valued(terms, inputs)
     yield from ((term.text, term.make) for term, value in simple if alike(value, wanted))
-    inner = [(term, value) for term, value in simple if term.text in bare or not (by_hand or term.text.startswith("-"))]
+    inner = [(term, value) for term, value in simple if term.text in bare or not term.text.startswith("-")]
     goal = wanted if wanted.ndim else wanted.item()
     pairs: list[tuple[Term, Any]] = []
     later: list[Term] = []  # x / 2 after k * x, where k is 0.5
     for (a, left), (b, right) in itertools.product(inner, repeat=2):
-        for sign, do in {"*": operator.mul}.items() if by_hand else BETWEEN.items():
+        for sign, do in BETWEEN.items():
             value = None if odd(a.text, sign, b.text) else combined(do, left, right)
             if value is None:
                 continue
@@ -195,8 +194,6 @@ def candidates(inputs: Mapping[str, Array], wanted: Any, by_hand: bool) -> Itera
             if a.text in bare and b.text in bare:
                 pairs.append((term, value))
     yield from ((term.text, term.make) for term in later)
-    if by_hand:
-        return
     few = [(term, value) for term, value in inner if term.text in bare or term.text.startswith(("len(", "(2 * "))]
     for (a, left), (b, right), sign in itertools.product(pairs, few, "*/+-"):
         if BACK[sign] not in a.text.replace(b.text, "").split() and alike(combined(BETWEEN[sign], left, right), goal):

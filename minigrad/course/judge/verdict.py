@@ -339,7 +339,7 @@ class Bench(Explaining):
             return self.say("wrong", words(Finding("order")), got=got)
         if seen and seen.kind == "factor" and seen.many and seen.numbers[0] not in (0.5, 2):
             seen = Finding("same factor")
-        origin = (self.slip_by_hand(answer) or self.origin(answer)) if plain else ""
+        origin = self.origin(answer) if plain else ""
         told = bool(origin) or bool(seen and seen.relates and seen.kind not in ("near", "zero") and seen.how != "zero")
         place = "" if not plain or (seen and seen.kind == "sign") else self.in_its_place(answer, told)
         if exercise.kind == "prediction" and exercise.asks and not nearly_right(problem):
