@@ -2,13 +2,11 @@
 
 import contextlib
 import io
-import re
 
 import numpy as np
 import pytest
 
 from minigrad.course import lessons, notebooks
-from minigrad.course.judge.comparing import same
 from minigrad.course.judge.shown import shown_call
 from minigrad.course.judge.verdict import judge
 from minigrad.course.student.student import Local
@@ -51,9 +49,8 @@ SAID = {
     ("6.2", "bias_grad = [7.4, 10.2, -13.0]"): "The third number: b[2] was added to column 2",
     ("2.4", "two_paths = 13"): "13 is not far off: compute it once more, step by step. Compute the two paths one by one.",
     ("2.5", "moves = [5, 2, 2, 4, 6, 1]"): "3 is missing. 2 occurs twice.",
-    ("11.2", LOSS.replace(".mean()", ".sum() / z.shape[1]") + GRADIENT.replace("g * (p - hot) / len(z)", "hot - p")):
-        "Divide by the number of rows. Both the upstream gradient g and the division by the number of rows are missing. The "
-        "sign is wrong",
+    ("11.2", LOSS.replace(".mean()", ".sum() / z.shape[1]") + GRADIENT.replace("p - hot", "hot - p")):
+        "gradient point? The sum is divided by the number of classes.",
     ("12.3", SPLIT.replace("labels[order]", "np.random.default_rng(seed + 1).permutation(labels)")): "have different orders",
     ("4.1", "def gradient_state(t):\n    if t.grad:\n        return 'arrived'"): "ends without a return",
 }
@@ -80,23 +77,6 @@ def judged(id, code):
 @pytest.mark.parametrize(("id", "code"), list(SAID))
 def test_an_unknown_mistake_is_named_by_its_formula(id, code):
     assert SAID[id, code] in " ".join(judged(id, code).lines)
-
-
-def test_likely_mistakes_are_mistakes():
-    """Each gives another answer than the right one, to some question; no test of an answer accepts a right one."""
-    for exercise in [e for number in (11, 12) for e in lessons.lesson(number).exercises if e.likely]:
-        wrong: dict[str, bool] = {}
-        for probe in exercise.questions(0):
-            right = exercise.expected(probe)
-            with np.errstate(all="ignore"):
-                likely = exercise.likely(probe)
-                for words, mistaken in likely.items():
-                    if callable(mistaken):
-                        assert not mistaken(right), words
-                        wrong[words] = True
-                    elif not isinstance(mistaken, re.Pattern):
-                        wrong[words] = wrong.get(words, False) or not same(mistaken, right, exercise.rtol, exercise.atol)
-        assert wrong and all(wrong.values()), [words for words, ever in wrong.items() if not ever]
 
 
 def test_a_program_names_the_part_that_is_wrong():

@@ -1,5 +1,4 @@
-"""The search for the cause of a mistake that is in no catalogue: a change of the student's code that makes it right, or a
-likely mistake of the exercise."""
+"""The search for the cause of a mistake that is in no catalogue: a change of the student's code that makes it right."""
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ from ..student.slips import NO_MORE, REMARKS
 from ..student.student import Local, Student
 from ..student.wire import Failure
 from . import shrinking
-from .comparing import ask, difference, one_by_one, same, shape_of, trouble
-from .diagnosis import alike, evidence, names_in, observation, parts_of
+from .comparing import ask, difference, one_by_one, same, trouble
+from .diagnosis import alike, names_in, observation, parts_of
 from .findings import Finding
-from .plain import as_numbers, flat_numbers, unusual
+from .plain import flat_numbers
 from .shrinking import weight
 
 SEARCH, LATEST = 0.8, 2.1  # seconds to look for the one small change that makes an answer right; not after LATEST
@@ -90,51 +89,6 @@ class Searching:
             elif kind == "no effect":
                 found.append((kind, f"Line {lines[0]} computes {piece}, and no name keeps the result."))
         return sorted(found, key=lambda each: REMARKS.index(each[0]))
-
-    def likely(self, failing: list[int]) -> dict[int, str]:
-        """For failing questions, which of the likely mistakes of the exercise gives what came; the words, by question."""
-        exercise = self.exercise
-        said: dict[int, str] = {}
-        tables = {i: exercise.likely(self.probes[i]) if exercise.likely else {} for i in failing}
-        for words in dict.fromkeys(itertools.chain(*tables.values())):
-            covered = [i for i in failing if words in tables[i]]
-            tested = [i for i in covered if not (callable(tables[i][words]) and isinstance(self.answers[i], Failure))]
-            covered = tested or covered
-            if any(i in said for i in covered) or not all(self.came(i, tables[i][words]) for i in covered):
-                continue
-            values = [i for i in covered if not callable(tables[i][words]) and not isinstance(tables[i][words], re.Pattern)]
-            if said and not values and exercise.kind == "program":
-                continue  # what a test sees may follow from what is said already
-            given = {i: as_numbers(self.answers[i]) for i in values}
-            came = [self.answers[i] for i in values]  # an answer of several arrays is looked at one by one
-            each = [part for one in came for part in (one if isinstance(one, list | tuple) else [one])]
-            nonzero = any(numbers is not None and numbers.any() for numbers in map(as_numbers, each))
-            other = any(numbers is not None and numbers.shape != shape_of(self.truths[i]) for i, numbers in given.items())
-            exact = any(n is not None and n.size == 1 and unusual(float(n.item())) for n in given.values())
-            if not values or other or exact or evidence(exercise, self.probes, self.answers, values, zeros=nonzero) > 1:
-                said |= dict.fromkeys(covered, words)
-        return said
-
-    def came(self, i: int, mistaken: Any) -> bool:
-        """True if this is the answer to a question, or if it is a test that accepts it."""
-        answer = self.answers[i]
-        answer = answer.value if isinstance(answer, Failure) and answer.kind == "changed" else answer
-        if isinstance(mistaken, re.Pattern):
-            return isinstance(answer, Failure) and bool(mistaken.search(answer.message))
-        if not callable(mistaken):
-            return same(answer, mistaken, self.exercise.rtol, self.exercise.atol)
-        if isinstance(answer, Failure):
-            return False
-        try:
-            return bool(mistaken(answer))
-        except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
-            return False
-
-    def unlike(self, wrong: Wrong, failing: list[int]) -> list[int]:
-        """The failing questions that a mistake does not explain."""
-        theirs = one_by_one(self.exercise, wrong.answer, [self.probes[i] for i in failing])
-        return [i for i, each in zip(failing, theirs, strict=True)
-                if not alike(self.exercise, self.probes[i], self.answers[i], each)]  # fmt: skip
 
     def led(self, failing: list[int]) -> str:
         """What follows from which parts of the answers are wrong, and which are right; "" if nothing is known of that."""

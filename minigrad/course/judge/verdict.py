@@ -274,14 +274,10 @@ class Bench(Explaining):
         lines = []
         open_ = wrong is None and noticed is None and not turned
         exchanged = self.exchanged(failing) if open_ else None
-        likely = self.likely(failing) if open_ and not exchanged else {}
         if noticed is not None:
             lines = ["" if probe.words else problem, noticed[1]]
         elif exchanged:
             lines = [problem, words(exchanged)]
-        elif likely:
-            probe, answer, truth, problem = self.smallest(list(likely), problems)
-            lines = [problem, *dict.fromkeys(likely.values())]
         elif wrong is None and (shown := self.shown_by(failing)):
             first, said = shown
             probe, answer, truth = self.probes[first], self.answers[first], self.truths[first]
@@ -304,7 +300,6 @@ class Bench(Explaining):
         says = feedback(wrong) if wrong else ""
         if wrong and not self.is_whole(wrong):  # the other function may have a mistake of its own
             others = [feedback(other) for other in known][:1]
-            others = others or list(dict.fromkeys(self.likely(self.unlike(wrong, failing)).values()))
             lines += [other for other in others if other != says]
         raised = isinstance(answer, Failure) and answer.kind in ("raised", "missing")
         status = "error" if raised and wrong is None and not isinstance(truth, Raises) else "wrong"

@@ -6,7 +6,6 @@ engine's own derivative. The last one is tensor code, judged by programs.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -164,177 +163,6 @@ def steps_11_2(probe: Probe) -> dict[str, Any]:
             "losses with two softmaxes": -np.log(twice), "rows": rows}  # fmt: skip
 
 
-def likely_losses(z: Array, targets: Array) -> dict[str, Any]:
-    """Cross-entropies with a likely mistake, by what to say about it."""
-    n, classes = z.shape
-    rows, hot = np.arange(n), np.eye(classes)[targets]
-    logs, p = stable(z), softmax_rows(z)
-    own, chosen = -logs[rows, targets], p[rows, targets]
-    down = stable(z.T).T
-    others = np.log(np.where(hot > 0, 1.0, 1 - p)).sum(axis=1)
-    with np.errstate(all="ignore"):
-        unshifted = -np.log(np.exp(z) / np.exp(z).sum(axis=1, keepdims=True))[rows, targets]
-        one_shift = -maximum_of_all(z)[rows, targets]
-    middle = {  # the losses of the rows
-        "": own,
-        "This uses the probability itself. Where is its logarithm?": -chosen,
-        "This is one minus the probability. The loss is minus its logarithm.": 1 - chosen,
-        "This is the logarithm of 1 - p. The loss is minus the logarithm of p itself.": -np.log(1 - chosen),
-        "The maximum of the row is subtracted inside the logarithm of the sum only. Subtract it from the score as well.":
-            own - z.max(axis=1),
-        "This is only the logarithm of the sum. Subtract the score of the correct class.": own + z[rows, targets],
-        "This weights the logarithms by the softmax. Only the class that targets names counts.": -(p * logs).sum(axis=1),
-        "The loss of each row is squared. Minus log p is the loss already.": own**2,
-        "The softmax runs down the columns. Each row is one example: axis=1.": -down[rows, targets],
-        "The softmax runs over the whole array. Each row is one example: axis=1.":
-            np.logaddexp.reduce(z.ravel()) - z[rows, targets],
-        "The scores are taken for probabilities: the logarithm is taken of z itself. The softmax comes first.":
-            -np.log(z[rows, targets]),
-        "This is minus the score of the correct class. The logarithm of the sum of the exponentials is missing.":
-            -z[rows, targets],
-        "This takes the largest probability of each row. The probability of the *correct* class is needed: targets names "
-        "it.": -logs.max(axis=1),
-        "This is the loss of the class before the correct one. Targets count from 0, as Python does.":
-            -logs[rows, targets - 1],
-        "This is the loss of the class after the correct one. Targets count from 0, as Python does.":
-            -logs[rows, (targets + 1) % classes],
-        "This adds a term log(1 - p) for each wrong class, as a loss for two classes does. Only the correct class counts here.":
-            own - others,
-        "This is a squared error of the probabilities. Cross-entropy takes minus the logarithm of one of them.":
-            ((p - hot) ** 2).sum(axis=1),
-        "The logarithms of all classes are added up. Only the one of the correct class counts.": -logs.sum(axis=1),
-        "np.log2 is the logarithm to the base 2. The natural logarithm is needed, np.log.": own / np.log(2),
-        "np.log10 is the logarithm to the base 10. The natural logarithm is needed, np.log.": own / np.log(10),
-        "The softmax is taken twice.": -stable(p)[rows, targets],
-        "The softmax is not shifted, so a score of 1000 gives inf or nan. Use your log-softmax of exercise 11.1.": unshifted,
-        "One maximum is subtracted from the whole array. In a row far below it all exponentials are 0. Use your log-softmax of "
-        "exercise 11.1.": one_shift,
-        "A small probability is rounded to 0 before the logarithm. Use your log-softmax of exercise 11.1.": -np.log(chosen),
-    }  # fmt: skip
-    found: dict[str, Any] = {}
-    for words, losses in middle.items():
-        for how, loss in {
-            "": losses.mean(),
-            "The losses are added up. Take their mean over the rows.": losses.sum(),
-            "The sum is divided by the number of classes. Divide by the number of rows.": losses.sum() / classes,
-            "You take the mean over all entries of the array. Divide by the number of rows only.": losses.sum()
-            / z.size,
-            "This is one loss for each row. Take their mean.": losses,
-            "This is the loss of the first row only.": losses[0],
-            "This is the loss of the last row only.": losses[-1],
-            "Only the last row is counted: the loop overwrites the sum. += adds to it.": losses[-1] / n,
-            "Only the first row is counted: the loop ends in its first round.": losses[0] / n,
-            "This is the median. The loss is the mean.": np.median(losses),
-        }.items():
-            for sign, factor in {"": 1, "The sign is wrong: a loss is positive here.": -1}.items():
-                found.setdefault(" ".join(filter(None, [words, how, sign])), factor * loss)
-    more = {
-        "This is the logarithm of the mean probability. The loss is the mean of the logarithms.": -np.log(chosen.mean()),
-        "logs[targets] selects whole rows. One entry of each row is needed: z[np.arange(len(z)), targets].": (
-            -logs[targets % n].mean()),
-        "[:, targets] selects the targets of *all* rows in each row. How do you select one entry of each row?": (
-            -logs[:, targets].mean()),
-        "The mean is taken over all classes. Only the probability of the correct class counts.": -logs.mean(),
-        "This is a squared error of the probabilities. Cross-entropy takes minus the logarithm of one of them.": (
-            ((p - hot) ** 2).mean()),
-    }  # fmt: skip
-    for number in (2, 3, 4, 5, 10, 32, 64):
-        more[f"The sum is divided by {number}, whatever the number of rows is. Use the number of rows of z."] = (
-            own.sum() / number)  # fmt: skip
-    for small in SMALL:
-        more[f"{small:g} is added before the logarithm. Your log-softmax of exercise 11.1 does not need this."] = -np.log(
-            chosen + small).mean()  # fmt: skip
-        more[f"This adds a term log(1 - p) for each wrong class, as a loss for two classes does, with {small:g} inside the "
-             "logarithm. Only the correct class counts here."] = -(
-            np.log(np.where(hot > 0, p, 1 - p) + small).sum(axis=1).mean())  # fmt: skip
-        more[f"Probabilities below {small:g} are cut off. Your log-softmax of exercise 11.1 does not need this."] = -np.log(
-            np.clip(chosen, small, 1)).mean()  # fmt: skip
-    found |= {words: loss for words, loss in more.items() if words not in found}
-    del found[""]
-    return found
-
-
-def likely_gradients(g: float, z: Array, targets: Array) -> dict[str, Any]:
-    """Gradients of cross-entropy with a likely mistake, by what to say about it."""
-    n, classes = z.shape
-    p, hot, logs = softmax_rows(z), np.eye(classes)[targets], stable(z)
-    down, whole, top = softmax_rows(z.T).T, np.exp(z - z.max()), np.exp(z - z.max(axis=1, keepdims=True))
-    with np.errstate(all="ignore"):
-        unshifted, one_shift, column_shift = (
-            e / e.sum(axis=1, keepdims=True) for e in (np.exp(z), np.exp(z - z.max()), np.exp(z - z.max(axis=0)))
-        )
-    middle = {
-        "": p - hot,
-        "This is only minus one-hot. What does the second term of the loss, the logarithm of the sum, add?": -hot,
-        "This is only the softmax. What does the term -z_t of the loss add?": p,
-        "Only the entries of the correct classes have a gradient here. The other scores are in the denominator of softmax, so "
-        "they have one, too.": (p - hot) * hot,
-        "This is the gradient with respect to the *probabilities*, -1/p. Go on through the softmax, to the scores.": -hot / p,
-        "This is the score minus one-hot. The softmax of the scores belongs there.": z - hot,
-        "This is the logarithm of the softmax minus one-hot. The softmax itself belongs there.": logs - hot,
-        "The softmax runs down the columns. Each row is one example: axis=1.": down - hot,
-        "The softmax runs over the whole array. Each row is one example: axis=1.": whole / whole.sum() - hot,
-        "The exponentials are not divided by their sum.": top - hot,
-        "The 1 is subtracted at the largest score of each row. It belongs at the *correct* class, which targets names.":
-            p - np.eye(classes)[z.argmax(axis=1)],
-        "The 1 is subtracted at the class before the correct one. Targets count from 0.": p - np.eye(classes)[targets - 1],
-        "The 1 is subtracted at the class after the correct one. Targets count from 0.":
-            p - np.eye(classes)[(targets + 1) % classes],
-        "The one-hot is added. It has to be subtracted.": p + hot,
-        "The 1 is subtracted everywhere. It belongs at the correct class only.": p - 1,
-        "The difference is multiplied by the softmax once more.": p * (p - hot),
-        "The softmax is not shifted, so a score of 1000 gives nan.": unshifted - hot,
-        "One maximum is subtracted from the whole array. In a row far below it all exponentials are 0, and 0 / 0 is nan.":
-            one_shift - hot,
-        "The maximum of each column is subtracted, which changes the differences within a row.": column_shift - hot,
-        "The softmax is taken twice. Its input is the scores, not the probabilities.": softmax_rows(p) - hot,
-        "The absolute value drops the sign, which is negative at the correct class.": np.abs(p - hot),
-        "The difference is squared.": (p - hot) ** 2,
-        "The entry of the correct class is replaced by 1. Subtract 1 from it.": np.where(hot > 0, 1.0, p),
-        "The entry of the correct class is replaced by -1. Subtract 1 from it.": np.where(hot > 0, -1.0, p),
-        "The entry of the correct class is replaced by 0. Subtract 1 from it.": np.where(hot > 0, 0.0, p),
-        "This multiplies p by 1 - p, as for a sigmoid. For softmax with cross-entropy the gradient is softmax minus one-hot.":
-            p * (1 - p),
-    }  # fmt: skip
-    found: dict[str, Any] = {}
-    for words, rows in middle.items():
-        for how, scale in {
-            "": g / n,
-            "The upstream gradient g is missing.": 1 / n,
-            "The mean over the rows is missing: divide by their number.": g,
-            "Both the upstream gradient g and the division by the number of rows are missing.": 1.0,
-            "You multiply by the number of rows. Divide by it.": g * n,
-            "You divide by the number of classes. The mean runs over the rows.": g / classes,
-            "You divide by the number of all entries. The mean runs over the rows only.": g / z.size,
-            "You divide by the number of rows twice.": g / n / n,
-            "You divide by g. The upstream gradient is a factor.": 1 / n / g,
-        }.items():
-            for sign, factor in {"": 1, "The sign is wrong: the gradient points to where the loss grows.": -1}.items():
-                found.setdefault(" ".join(filter(None, [words, how, sign])), factor * scale * rows)
-    more = {
-        **{f"The gradient is divided by {number}, whatever the number of rows is. Use the number of rows of z.": (
-            g * (p - hot) / number) for number in (2, 3, 4, 5, 10, 32, 64)},
-        "g is added. The upstream gradient is a factor.": (p - hot) / n + g,
-        **{f"The softmax is multiplied by {of_p}, and the one-hot by {of_hot}. Their difference is multiplied by g / rows.":
-            a * p - b * hot for (of_p, a), (of_hot, b) in itertools.permutations(
-                {"1": 1.0, "g": g, "1 / rows": 1 / n, "g / rows": g / n}.items(), 2)},
-        "g is subtracted at the correct class. Subtract 1 there, and multiply by g once.": g * (p - g * hot) / n,
-        "The gradient is multiplied by the loss. Its factors are g and 1 / rows.": (
-            g * (p - hot) / n * -logs[np.arange(n), targets].mean()),
-        "The rows are added up or averaged. Each row of z has its own gradient, so the result has the shape of z.": (
-            g * (p - hot).mean(axis=0)),
-    }  # fmt: skip
-    found |= {words: gradient for words, gradient in more.items() if words not in found}
-    del found[""]
-    return found
-
-
-def likely_11_2(probe: Probe) -> dict[str, Any]:
-    """Losses or gradients with a likely mistake."""
-    given = probe.args or list(probe.data.values())
-    return likely_gradients(*given) if len(given) > 2 else likely_losses(*given)
-
-
 # --- 11.3 where and nan --------------------------------------------------------------------------------
 
 ENGINE = "import minigrad as torch"
@@ -370,7 +198,6 @@ LESSON = lesson(
             "probes": probes_11_2,
             "prelude": ENGINE_OFF,
             "steps": steps_11_2,
-            "likely": likely_11_2,
         },
         "11.3": {"probes": probes_11_3, "prelude": ENGINE},
     },

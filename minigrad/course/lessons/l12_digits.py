@@ -8,7 +8,6 @@ smaller probes are answered by a training run written in numpy with its gradient
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ import minigrad as torch  # noqa: F401 (the answers of the text use it)
 
 from ..exercise import Probe, call, numbers, run
 from ..lesson_text import lesson
-from .l11_cross_entropy import likely_gradients, likely_losses
 
 Array = np.ndarray[Any, Any]
 DIGITS = Path(__file__).resolve().parents[1] / "data" / "digits.npz"
@@ -156,90 +154,6 @@ def probes_12_1(rng: np.random.Generator) -> Iterator[Probe]:
     )
 
 
-NO_GRADIENT = "requires no gradient: requires_grad=True is missing"
-SHORT = "has another dtype than float64, which nine digits need: name the dtype where the tensor is made"
-
-
-def faults(got: Any) -> dict[str, str]:
-    """What is wrong with the dtypes and the gradients of weight and bias."""
-    said = [", and it ".join([NO_GRADIENT] * (not asks) + [SHORT] * (name != "float64")) for name, asks in got]
-    both = {"Each of weight and bias": said[0]} if said[0] and said[0] == said[1] else {}
-    return both or {which: words for which, words in zip(("The weight", "The bias"), said, strict=True) if words}
-
-
-def likely_12_1(probe: Probe) -> dict[str, Any]:
-    """Tests of shapes and numbers that show a likely mistake."""
-    if probe.code == SHAPES:
-        return {
-            "The weight has one axis. It needs one number for each output and each input: (n_out, n_in).":
-                lambda got: len(got[0]) == 1 and len(got) == 2,
-            "The bias has one axis too many. Its shape is (n_out,), one number for each output.":
-                lambda got: got[0] == [2, 3] and len(got[1]) == 2,
-            "The bias has one number for each *input*. Its shape is (n_out,).": lambda got: got == [[2, 3], [3]],
-            "parameters() of Linear gives more than the weight and the bias, each once.": lambda got: len(got) > 2,
-            "The bias is one number for all outputs. Its shape is (n_out,).": lambda got: got in ([[2, 3], [1]], [[2, 3], []]),
-            "parameters() of Linear names only the bias. The optimiser is never given the weight.": lambda got: got == [[2]],
-        }  # fmt: skip
-    if probe.code == KIND:
-        return {
-            f"{which} {what}.": lambda got, which=which, what=what: faults(got).get(which) == what
-            for which in ("The weight", "The bias", "Each of weight and bias")
-            for what in (NO_GRADIENT, SHORT, f"{NO_GRADIENT}, and it {SHORT}")
-        }
-    if probe.code == SPREAD:
-        return {
-            "All rows of the weight are the same, so all units compute and learn the same. Draw n_out * n_in numbers.":
-                lambda got: got == [True, True, True, False],
-            "The weights are all of one sign, or not around 0. Draw them from an interval like (-a, a).":
-                lambda got: got == [True, True, False, True],
-        }  # fmt: skip
-    if probe.code == TWINS:
-        return {"Two layers share some of their weights. Draw each weight anew, from a continuous range: rng.uniform or "
-                "rng.normal.": lambda got: got is True}  # fmt: skip
-    if probe.code == CHAIN:
-        return {
-            "The layer with 4 inputs gets x itself, which has 3 columns. Each layer gets the result of the one before it, from "
-            "the first to the last.": re.compile(r"\(4x3 and 4x2\)"),
-            "Relu is applied to the result of the last layer as well. Sequential applies its layers, and nothing else.":
-                lambda got: got == [False, False],
-            "The net gives another result than its layers, called one after the other. Is each layer applied, and does a layer "
-            "give the same result when it is called again?": lambda got: got == [False, True],
-        }  # fmt: skip
-    if probe.code == REACHED:
-        return {
-            "The weights get no gradient, though the biases do. Does self.weight require one, and does the layer compute with "
-            "this very tensor, and not with a copy, an array, or what detach() gives?":
-                lambda got: got == [None, [4], None, [2]],
-            "The biases get no gradient, though the weights do. Does self.bias require one, and does the layer add this very "
-            "tensor?": lambda got: got == [[4, 3], None, [2, 4], None],
-        }  # fmt: skip
-    if probe.code == STACK:
-        return {
-            "Each parameter is named twice, so an optimiser would move it twice.":
-                lambda got: len(got) == 8 and sorted(got) == sorted(2 * [[4, 3], [4], [2, 4], [2]]),
-            "Sequential names the parameters of its last layer only.": lambda got: got == [[2, 4], [2]],
-            "The parameters have another order here. They come layer by layer: weight, bias, weight, bias.":
-                lambda got: sorted(got) == [[2], [2, 4], [4], [4, 3]] and got != [[4, 3], [4], [2, 4], [2]],
-            "Sequential names the weights only. Its layers return the biases, too.": lambda got: got == [[4, 3], [2, 4]],
-        }  # fmt: skip
-    if probe.code == ZERO:
-        return {"The bias does not start at zero.": lambda got: plain(got).shape == (2,) and plain(got).any()}
-    if probe.code == FILLED:
-        w, b, x = (np.asarray(probe.data[name]) for name in "wbx")
-        y = x @ w.T + b
-        layers = {
-            "Linear applies relu to its result. Relu is a layer of its own.": np.maximum(y, 0),
-            "Linear applies tanh to its result. It computes the weighted sums and adds the bias, and nothing else.": np.tanh(
-                y
-            ),
-            "The bias is subtracted. Add it.": y - 2 * b,
-            "The bias is added twice.": y + b,
-            "Linear multiplies by the bias. Add it.": x @ w.T * b,
-        }
-        return {words: lambda got, made=made: equal(got[0], made) for words, made in layers.items()}
-    return {}
-
-
 # --- 12.2 the optimiser --------------------------------------------------------------------------------
 
 DESCENT = (
@@ -305,66 +219,6 @@ def probes_12_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ZERO_GRADIENT, p=p, c=c).expect(p - 0.1 * c - 0.05 * c)
 
 
-def likely_12_2(probe: Probe) -> dict[str, Any]:
-    """Parameters and gradients after a likely mistake, by what to say about it."""
-    p, c, code = *(np.asarray(probe.data[name]) for name in "pc"), probe.code
-    lr, momentum = probe.data.get("lr", 0.1), probe.data.get("momentum", 0.0)
-    steps = {PLAIN: 2, DESCENT: 4, BY_ITSELF: 1}
-
-    def moved(rate: float, fade: float, slope: Callable[[Array], Any] | None = None) -> Any:
-        """Where steps lead, on a straight slope or down p * p * c."""
-        now, v = p.copy(), np.zeros_like(p)
-        for _ in range(steps[code]):
-            gradient = 2 * now * c if code == DESCENT else c
-            v = fade * v + (gradient if slope is None else slope(np.stack([now, gradient])))
-            now = now - rate * v
-        return [now, np.array([1.0])] if code == DESCENT else now
-
-    found: dict[str, Any] = {}
-    if code == CLEARED:
-        found["zero_grad does not clear p.grad: the gradient of the first pass is still part of the second one."] = (
-            c + 5.0
-        )
-    if code == TWO_MOVE:
-        q = c - 1
-        found["zero_grad clears the gradient of the first parameter only."] = [p - 0.25 * c, q - 1.05, c]
-        found["zero_grad clears the gradient of the last parameter only."] = [p - 0.35 * c, q - 0.75, 2 * c]
-    if code == PAUSE:
-        found["The velocity of a parameter without a gradient fades here. Skip such a parameter altogether."] = [
-            p - 0.1 * c, p - 0.225 * c]  # fmt: skip
-    if code in steps:
-        for words, rate, fade in (
-            ("The learning rate is not used. The step is lr times the velocity.", 1.0, momentum),
-            ("lr and momentum have changed places: lr multiplies the step, momentum the old velocity.", momentum, lr),
-            ("The old velocity is added without its factor, momentum.", lr, 1.0),
-            ("You divide by the learning rate. It is a factor.", 1 / lr, momentum),
-            ("The factor of the old velocity is 1 - momentum here. It is momentum.", lr, 1 - momentum),
-            ("The factor of the old velocity is lr here. It is momentum.", lr, lr),
-            ("The learning rate is squared: it is a factor twice.", lr * lr, momentum),
-            *((f"The momentum is written as {m:g} in your code. Use the one that the optimiser was made with.", lr, m)
-              for m in (0.5, 0.8, 0.9, 0.95, 0.99)),
-            *((f"The learning rate is written as {r:g} in your code. Use the one that the optimiser was made with.", r,
-               momentum) for r in (0.001, 0.01, 0.1, 0.5)),
-        ):  # fmt: skip
-            if (rate, fade) != (lr, momentum):
-                found[words] = moved(rate, fade)
-        for words, slope in (
-            ("The velocity adds up the parameters themselves. It adds up their gradients.", lambda both: both[0]),
-            ("The gradient is summed to one number. Each entry moves by its own.", lambda both: both[1].sum()),
-            ("The gradient is averaged to one number. Each entry moves by its own.", lambda both: both[1].mean()),
-            ("Only the sign of the gradient is used.", lambda both: np.sign(both[1])),
-            ("The gradient is divided by its norm. Use it as it is.", lambda both: both[1] / np.linalg.norm(both[1])),
-        ):
-            found[words] = moved(lr, momentum, slope)
-        found["momentum is the factor of the gradient here. It is the factor of the old velocity."] = moved(
-            lr, 1.0, lambda both: momentum * both[1]
-        )
-        found["momentum multiplies the parameter here. It is the factor of the old velocity."] = moved(
-            lr, 0.0, lambda both: momentum * both[0] + both[1]
-        )
-    return found
-
-
 # --- 12.3 what is learned on, and what is asked --------------------------------------------------------
 
 
@@ -384,8 +238,9 @@ def by_list(name: str, *given: Any) -> Any:
 
 def probes_12_3(rng: np.random.Generator) -> Iterator[Probe]:
     images = rng.integers(0, 17, (10, 2, 2)).astype(np.uint8)
-    yield call(images, np.arange(10), 3).of("split")
-    yield call(rng.integers(0, 13, (15, 3, 2)).astype(np.uint8), rng.permutation(15), 7).of("split")
+    more = rng.integers(0, 13, (15, 3, 2)).astype(np.uint8)
+    for given in ((images, np.arange(10), 3), (more, rng.permutation(15), 7)):
+        yield call(*given).of("split").told_by(of_split(*given))
     yield (
         call(
             np.array([[2.0, 1.0, 0.1], [-0.3, -1.2, -0.1], [1.0, 0.3, 0.1], [0.4, 0.5, 0.2], [3.0, 4.0, 5.0]]),
@@ -396,89 +251,68 @@ def probes_12_3(rng: np.random.Generator) -> Iterator[Probe]:
     )
     yield call(numbers(rng, 6, 3), np.array([0, 1, 2, 0, 1, 1])).of("accuracy")
     yield call(np.array([[1000.0, 2000.0], [-3000.0, -1000.0], [800.0, -800.0]]), np.array([1, 1, 0])).of("accuracy")
-    yield call(rng.integers(0, 17, (5, 8, 8)).astype(np.uint8), np.array([3, 1, 4, 1, 5]), 2).of("split")
+    large = rng.integers(0, 17, (5, 8, 8)).astype(np.uint8), np.array([3, 1, 4, 1, 5]), 2
+    yield call(*large).of("split").told_by(of_split(*large))
 
 
-def the_split(images: Any, labels: Any, seed: Any) -> Any:
-    order = np.random.default_rng(seed).permutation(len(images))
-    x, y, cut = images.reshape(len(images), -1)[order] / 16, labels[order], len(images) * 4 // 5
-    return x[:cut], y[:cut], x[cut:], y[cut:]
-
-
-def likely_12_3(probe: Probe) -> dict[str, Any]:
-    """Tests of an accuracy, and of the four parts of a split."""
-    if probe.name == "accuracy":
-        return {"An accuracy is between 0 and 1. Count the rows that are right, and divide by the number of rows.":
-                lambda got: plain(got).ndim == 0 and not 0 <= float(plain(got)) <= 1,
-                "This is one truth value for all rows. Count the rows that are right, and divide by the number of rows.":
-                lambda got: isinstance(got, bool | np.bool_)}  # fmt: skip
-    images, labels, seed = probe.args
+def of_split(images: Array, labels: Array, seed: int) -> Callable[[Any], str]:
+    """What is wrong with the four parts of a split, "" if nothing is seen."""
     n, rows, cut = len(images), images.reshape(len(images), -1) / 16, len(images) * 4 // 5
-    right = the_split(images, labels, seed)
+    order = np.random.default_rng(seed).permutation(n)
     pairs = sorted((*row, float(label)) for row, label in zip(rows.tolist(), labels, strict=True))
 
-    def parts(got: Any) -> tuple[Array, Array, Array, Array]:
+    def of_counts(got: Any) -> str:
+        x, y, x2, y2 = map(len, got)
+        if x != y or x2 != y2:
+            return "x and y of a part have different lengths: each image needs its label."
+        if n in (x, x2):
+            which, share = ("first", "first four fifths") if x == n else ("second", "last fifth")
+            return f"The {which} part holds all images. It is the {share}."
+        if x + x2 != n:
+            return "The two parts together do not hold each image once: the second part begins where the first one ends."
+        return "The first part is not four fifths of the images, rounded down." if x != cut else ""
+
+    def of_pixels(x: Array, whole: Array) -> str:
+        if whole.min() < 0:
+            return "Some pixels are negative. Divide by 16, and subtract nothing."
+        if equal(x, np.floor(rows[order][:cut])):
+            return "// drops the fraction of each pixel, so nearly all become 0. Use /."
+        if whole.max() and np.allclose(np.sort(whole / whole.max(), axis=None), np.sort(rows / rows.max(), axis=None)):
+            return "The pixels are divided by the wrong number. They run from 0 to 16 and have to run from 0 to 1."
+        return ""
+
+    def of_rows(x: Array, whole: Array, both: list[Any]) -> str:
+        if sorted(whole.tolist()) != sorted(rows.tolist()):
+            if all(each in pairs for each in both):
+                return "Some images occur twice and others not at all. A permutation has each index once."
+            same = np.array_equal(np.sort(whole, axis=None), np.sort(rows, axis=None))
+            mixed = "The pixels of several images are mixed: each row has to hold those of one image, as with " \
+                    "reshape(len(images), -1)."
+            return mixed if same else of_pixels(x, whole)
+        if both != pairs:
+            return "Images and labels have different orders, so an image has the label of another one. Use one permutation " \
+                   "for both."
+        if equal(x, rows[order][n - cut :]):
+            return "The first part holds the *last* four fifths of the shuffled rows. It begins with the first of them."
+        if sorted(x.tolist()) == sorted(rows[:cut].tolist()):
+            return "The images are cut before they are shuffled, so the last part is always the end of the file. Shuffle first."
+        return "The rows are all there, each with its label, but in another order. The exercise asks for " \
+               "np.random.default_rng(seed).permutation(len(images)), used as an index." * (not equal(x, rows[order][:cut]))
+
+    def words(got: Any) -> str:
+        if len(got) != 4:
+            return "Four arrays are asked for: x, y of the first part, then x, y of the rest."
         x, y, x2, y2 = map(plain, got)
-        return x, y, x2, y2
+        if x.ndim != 2 or x2.ndim != 2:
+            return "Each image has to become one row: an array with two axes, (images, pixels)."
+        if y.ndim != 1 or y2.ndim != 1:
+            return "The labels stay plain numbers, one for each image."
+        if said := of_counts((x, y, x2, y2)):
+            return said
+        whole = np.concatenate([x, x2])
+        return of_rows(x, whole, sorted((*row, float(k)) for row, k in zip(whole.tolist(), [*y, *y2], strict=True)))
 
-    def whole(got: Any) -> bool:
-        """All rows and labels, cut at the right place."""
-        x, y, x2, y2 = parts(got)
-        return [len(each) for each in (x, y, x2, y2)] == [cut, cut, n - cut, n - cut] and sorted(
-            np.concatenate([x, x2]).tolist()) == sorted(rows.tolist()) and bool(
-            np.array_equal(np.sort(np.concatenate([y, y2])), np.sort(labels)))  # fmt: skip
-
-    def together(got: Any) -> list[Any]:
-        x, y, x2, y2 = parts(got)
-        return sorted((*row, float(label)) for row, label in zip([*x.tolist(), *x2.tolist()], [*y, *y2], strict=True))
-
-    def counted(got: Any) -> list[int]:
-        return [len(each) for each in parts(got)]
-
-    def factor(got: Any) -> float:
-        x = parts(got)[0]
-        return float(x.sum() / right[0].sum()) if x.shape == right[0].shape and right[0].any() else 0.0
-
-    return {
-        "The first part holds the *last* four fifths of the shuffled rows. It begins with the first of them.":
-            lambda got: whole(got) and equal(parts(got)[0], np.concatenate([right[0], right[2]])[n - cut :]),
-        "The images are cut before they are shuffled, so the last part is always the end of the file. Shuffle first.":
-            lambda got: whole(got) and together(got) == pairs and (
-                sorted(parts(got)[0].tolist()) == sorted(rows[:cut].tolist())),
-        "Some images occur twice and others not at all. A permutation has each index once.":
-            lambda got: counted(got) == [cut, cut, n - cut, n - cut] and together(got) != pairs
-            and all(each in pairs for each in together(got)),
-        "Images and labels have different orders, so an image has the label of another one. Use one permutation for both.":
-            lambda got: whole(got) and together(got) != pairs,
-        "The rows are all there, each with its label, but in another order. The exercise asks for "
-        "np.random.default_rng(seed).permutation(len(images)), used as an index.":
-            lambda got: whole(got) and not equal(parts(got)[0], right[0]),
-        "Each image has to become one row: an array with two axes, (images, pixels).":
-            lambda got: any(each.ndim != 2 for each in parts(got)[::2]),
-        "The labels stay plain numbers, one for each image.": lambda got: any(each.ndim != 1 for each in parts(got)[1::2]),
-        "Four arrays are asked for: x, y of the first part, then x, y of the rest.": lambda got: len(got) != 4,
-        "x and y of a part have different lengths: each image needs its label.":
-            lambda got: counted(got)[0] != counted(got)[1] or counted(got)[2] != counted(got)[3],
-        "The second part holds all images, so the test uses the training images, too.": lambda got: counted(got)[2] == n,
-        "The first part holds all images. It is the first four fifths.": lambda got: counted(got)[0] == n,
-        "One image is in neither part, or in both: the second part begins where the first one ends.":
-            lambda got: counted(got)[0] == cut and abs(counted(got)[2] - n + cut) == 1,
-        "The two parts together do not hold each image once.": lambda got: counted(got)[0] + counted(got)[2] != n,
-        "The first part is not four fifths of the images, rounded down.": lambda got: counted(got)[0] != cut,
-        "The pixels of several images are mixed: each row has to hold those of one image. reshape(len(images), -1) does that.":
-            lambda got: counted(got) == counted(right) and equal(
-                np.sort(np.concatenate([parts(got)[0], parts(got)[2]]), axis=None), np.sort(rows, axis=None)
-            ) and sorted(np.concatenate([parts(got)[0], parts(got)[2]]).tolist()) != sorted(rows.tolist()) and (
-                together(got) != pairs) and len({tuple(row) for row in rows.tolist()} & {
-                    tuple(row) for row in parts(got)[0].tolist()}) == 0,
-        "Some pixels are negative. Divide by 16, and subtract nothing.":
-            lambda got: parts(got)[0].size > 0 and parts(got)[0].min() < 0,
-        "The pixels are divided by the wrong number. They run from 0 to 16 and have to run from 0 to 1.":
-            lambda got: factor(got) > 0 and factor(got) != 1 and bool(
-                np.allclose(parts(got)[0], factor(got) * right[0], rtol=1e-9)),
-        "// drops the fraction of each pixel, so nearly all become 0. Use /.":
-            lambda got: equal(parts(got)[0], np.floor(right[0])),
-    }  # fmt: skip
+    return words
 
 
 # --- 12.4 the loop, step by step with PyTorch ----------------------------------------------------------
@@ -556,45 +390,42 @@ def by_hand(x: Array, labels: Array, batch: int, epochs: int, lr: float, momentu
     return losses, theta
 
 
-def likely_12_4(probe: Probe) -> dict[str, Any]:
-    """Losses with a likely mistake, by what to say about it: of one batch, or of a whole run."""
-    if probe.code == LOOP and probe.view is None:
-        return likely_runs(np.asarray(probe.data["x"]), np.asarray(probe.data["labels"]), 4, 2)
-    if probe.code == LOOP:
-        return {"The losses are tensors, and each of them keeps the graph of its step in memory. Which method gives the "
-                "number?": lambda got: got is False}  # fmt: skip
-    if "scores" not in probe.data:
-        return {}
-    if probe.code == LOSS:
-        z, t = np.asarray(probe.data["scores"]), np.asarray(probe.data["labels"])
-        right = (np.logaddexp.reduce(z, axis=1) - z[np.arange(len(t)), t]).mean()
-        slope = likely_gradients(10.0, z, t)["This is only the softmax. What does the term -z_t of the loss add?"]
-        slope[np.arange(len(t)), t] -= 10 / len(t)
-        return {"The loss has no path to the scores, so they get no gradient: it is made anew from plain numbers. Compute it "
-                "with operations on tensors.": lambda got: got[1] is None,
-                "The loss is right, but its gradient is not, because a part of the formula is detached from the graph.":
-                    lambda got: equal(got[0], right) and got[1] is not None and (
-                        not np.allclose(plain(got[1]), slope))}  # fmt: skip
-    found = likely_losses(np.asarray(probe.data["scores"]), np.asarray(probe.data["labels"]))
-    return {words.replace("targets", "labels"): loss for words, loss in found.items() if np.ndim(loss) == 0}
+def in_which_step(x: Array, labels: Array, momentum: float) -> Callable[[Any], str]:
+    """Where the losses of two epochs, in batches of four, begin to differ from the right ones; "" if nothing is seen."""
+    right = by_hand(x, labels, 4, 2, 0.2, momentum, 5, 3)[0]
+    singly = [by_hand(x[[i]], labels[[i]], 1, 1, 0.2, momentum, 5, 3)[0][0] for i in range(len(x))]
+    others = [sum(rows) / 4 for rows in itertools.combinations(singly, 4)]
+
+    def words(got: Any) -> str:
+        if np.ndim(got) == 0:
+            return "This is a single number. Return the list of all losses."
+        if len(got) and {type(each) for each in got} <= {str, type(None)}:
+            return "The entries are no numbers. Append the number of each loss."
+        if len(got) != len(right):
+            return ""
+        agrees = np.isclose(got, right)
+        if agrees[0] and np.allclose(got[:3], got[3:]):
+            return "Each epoch has the same losses: the parameters do not move. Is each of them changed in place?"
+        if not agrees[0] and np.isclose(others, got[0]).any():
+            return "The rows are not taken in their order: the first loss is that of other rows than the first `batch` ones."
+        return {
+            1: "The first loss is right, and the second is not. So the step between them is not, or the second batch: is each "
+               "gradient cleared, does each parameter move once, and do both slices move on?",
+            2: "The first two losses are right, and the third is not. What is left of one step in the next? Is every gradient "
+               "cleared?",
+            3: "The losses of the first epoch are right, and then they are not. What is another in the second epoch?",
+        }.get(int(agrees.argmin()), "")  # fmt: skip
+
+    return words
 
 
-def likely_runs(x: Array, labels: Array, batch: int, epochs: int) -> dict[str, Any]:
-    """Tests of the losses of a run: in which step they begin to differ."""
-    right, _ = by_hand(x, labels, batch, epochs, 0.2, 0.5, 5, 3)
-    singly = [by_hand(x[i : i + 1], labels[i : i + 1], 1, 1, 0.2, 0.5, 5, 3)[0][0] for i in range(len(x))]
-    some = [sum(rows) / batch for rows in itertools.combinations(singly, batch)]
-    return {
-        "The entries are None. A loss stores no gradient of its own; append its number, loss.item().":
-            lambda got: len(got) > 0 and all(each is None for each in got),
-        "The entries are texts. Append the numbers themselves.": lambda got: all(isinstance(each, str) for each in got) and got,
-        "This is a single number. Return the list of all losses.": lambda got: np.ndim(got) == 0,
-        "The rows are not taken in order: the losses fit other batches. Each epoch takes rows 0 to batch - 1 first, and so on.":
-            lambda got: len(got) == len(right) and bool(np.isclose(some, got[0]).any() and not np.isclose(got[0], right[0])),
-        "The first loss is right, and the second is not. So the step between them is not, or the second batch: is zero_grad, "
-        "backward, step called once each, and do both slices move on?":
-            lambda got: len(got) == len(right) and bool(np.isclose(got[0], right[0]) and not np.isclose(got[1], right[1])),
-    }  # fmt: skip
+def of_path(got: Any, right: float) -> str:
+    """What is wrong with the path from the scores to the loss, "" if the loss itself is not right."""
+    if got[1] is None:
+        return "The loss has no path to the scores, so they get no gradient: it is made anew from plain numbers. Compute it " \
+               "with operations on tensors."
+    parted = "The loss is right, but its gradient is not, because a part of the formula is detached from the graph."
+    return parted if np.isclose(got[0], right) else ""
 
 
 def no_tensors(losses: Any) -> bool:
@@ -605,13 +436,14 @@ def no_tensors(losses: Any) -> bool:
 def probes_12_4(rng: np.random.Generator) -> Iterator[Probe]:
     z, t = numbers(rng, 4, 3), np.array([2, 0, 1, 1])
     logs = z - np.logaddexp.reduce(z, axis=1)[:, None]
-    yield run(LOSS, scores=z, labels=t).expect([-logs[np.arange(4), t].mean(), 10 * (np.exp(logs) - np.eye(3)[t]) / 4])
+    loss, slope = -logs[np.arange(4), t].mean(), 10 * (np.exp(logs) - np.eye(3)[t]) / 4
+    yield run(LOSS, scores=z, labels=t).told_by(lambda got: of_path(got, loss)).expect([loss, slope])
     big = np.array([[900.0, 0.0], [0.0, 3.0]])
     yield run("cross_entropy(torch.tensor(scores), torch.tensor(labels)).item()", scores=big,
               labels=np.array([1, 1])).expect((900 + np.log1p(np.exp(-3.0))) / 2)  # fmt: skip
     x, labels = numbers(rng, 9, 2) / 2, rng.permutation(np.arange(9) % 3)
     losses, weights = by_hand(x, labels, 4, 2, 0.2, 0.5, 5, 3)
-    yield run(LOOP, x=x, labels=labels).expect(losses)
+    yield run(LOOP, x=x, labels=labels).told_by(in_which_step(x, labels, 0.5)).expect(losses)
     yield run(LOOP, x=x, labels=labels).seen_as(no_tensors).expect(True)
     yield run(AFTERWARDS, x=x, labels=labels).expect(weights)
     yield run(OWN_LOSS, scores=z, labels=t).expect(-logs[np.arange(4), t].mean())
@@ -623,9 +455,9 @@ LESSON = lesson(
     __file__,
     globals(),
     {
-        "12.1": {"probes": probes_12_1, "prelude": PRELUDE, "likely": likely_12_1},
-        "12.2": {"probes": probes_12_2, "prelude": PRELUDE, "likely": likely_12_2},
-        "12.3": {"oracle": by_list, "probes": probes_12_3, "likely": likely_12_3},
-        "12.4": {"probes": probes_12_4, "prelude": PRELUDE, "likely": likely_12_4},
+        "12.1": {"probes": probes_12_1, "prelude": PRELUDE},
+        "12.2": {"probes": probes_12_2, "prelude": PRELUDE},
+        "12.3": {"oracle": by_list, "probes": probes_12_3},
+        "12.4": {"probes": probes_12_4, "prelude": PRELUDE},
     },
 )
