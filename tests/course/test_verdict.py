@@ -591,6 +591,7 @@ def test_the_clinic_tells_no_letter(number):
         ("[g.tolist() for g in f(x)]", "'float' object has no attribute 'tolist'", "an entry of what your function gives"),
         ("f(x)\nx.grad.tolist()", "'NoneType' object has no attribute 'tolist'", "No gradient has arrived there"),
         ("d = f(x)\nd.data", "'NoneType' object has no attribute 'data'", "`d = f(x)`, and that is None. Does your function"),
+        ("Op.__mro__", "'function' object has no attribute '__mro__'", "`Op`, and that is a function. It needs a class there."),
     ],
 )  # fmt: skip
 def test_an_error_in_the_program_of_the_check_says_what_it_met(program, message, said):

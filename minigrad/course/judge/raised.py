@@ -343,7 +343,9 @@ def went_on(failure: Failure, program: str) -> str:
         elif isinstance(held, ast.Name) and isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == held.id:
             what = f"`{ast.unparse(node)}`"
     tensor = found[2] in ("tolist", "item", "detach", "requires_grad")
-    asks = "It needs a list there." if length else f"It needs {'a tensor' if tensor else f'an object with .{found[2]}'} there."
+    of_class = hasattr(type, found[2]) and not hasattr(object(), found[2])
+    needed = "a list" if length else "a tensor" if tensor else "a class" if of_class else f"an object with .{found[2]}"
+    asks = f"It needs {needed} there."
     if found[1] == "NoneType" and what.endswith(".grad`"):
         asks = "No gradient has arrived there: does a path of recorded operations lead from it to your result?"
     elif found[1] == "NoneType" and what.startswith("an entry"):
