@@ -139,7 +139,8 @@ clamp, clamp_min, clamp_max = several(
     "ClampBackward1 ClampMin ClampMax", lambda x, low, high: np.minimum(np.maximum(x, low), high),
     lambda g, x, low, high: where((low <= x) & (x <= high), g, 0.0),
 )
-where = operation(  # x is the condition
+# x is the condition
+where = operation(
     "Where", kernels.where,
     None,
     lambda g, x: where(x, g, 0.0), lambda g, x: where(x, 0.0, g),
@@ -263,7 +264,8 @@ huber_loss = operation(
     lambda g, x, y, reduction, delta: each(g, x, reduction) * clamp(x - y, -delta, delta),
     lambda g, x, y, reduction, delta: each(g, x, reduction) * clamp(y - x, -delta, delta),
 )
-bce_loss = operation(  # z is the weight
+# z is the weight
+bce_loss = operation(
     "BinaryCrossEntropy", kernels.bce_loss,
     lambda g, x, y, z, reduction: each(g, x, reduction) * weighted((x - y) / clamp((1 - x) * x, 1e-12, math.inf), z),
     lambda g, x, y, z, reduction: each(g, x, reduction) * weighted(log(1 - x) - log(x), z),

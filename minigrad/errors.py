@@ -300,7 +300,8 @@ LEFT_OUT = "minigrad leaves out what its course does not use"
 
 def close_matches(name: str, known: Iterable[str]) -> list[str]:
     """The name that comes nearest, if one comes near."""
-    import difflib  # seldom needed
+    # seldom needed
+    import difflib
 
     return difflib.get_close_matches(name, known, 1, 0.8)
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from minigrad import dtypes, errors
 
-Array = Any  # numpy.ndarray or numpy.generic
+# numpy.ndarray or numpy.generic
+Array = Any
 Shape = tuple[int, ...]
 
 # Called with all arguments in order, (x, dims, None, None, keepdim): by keyword they take half as long again.

@@ -24,7 +24,8 @@ PROFILES = {
 class options:
     """The numbers that `set_printoptions` changes."""
 
-    precision: int = 4  # digits after the point
+    # digits after the point
+    precision: int = 4
     # with more elements, show only the edges
     threshold: float = 1000
     # how many at each edge of a dimension

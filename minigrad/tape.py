@@ -206,7 +206,8 @@ tick = count(1).__next__
 class State(_local):
     """Whether this thread records; each thread has its own, and begins with these defaults."""
 
-    enabled = True  # grad mode
+    # grad mode
+    enabled = True
     inference = False
     # enabled, and not in inference mode
     recording = True

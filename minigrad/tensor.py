@@ -167,7 +167,8 @@ class Untracked(list[Any]):
 class Tensor:
     """An n-dimensional array that can remember how it was computed.  Make one with `minigrad.tensor(...)`."""
 
-    __module__ = "minigrad"  # where users find it
+    # where users find it
+    __module__ = "minigrad"
     __slots__ = ("__dict__", "__weakref__", "_counter", "_data", "_node")
     # `array * tensor` calls Tensor's method, not numpy's
     __array_priority__ = 1000

@@ -212,7 +212,8 @@ def check_graph(
         gradients = grad(y, [args[i] for i in wanted], wrap(upstream[()]), allow_unused=True)
         for i, g in zip(wanted, gradients):
             if g is None:
-                continue  # no gradient is defined
+                # no gradient is defined
+                continue
             numbers = numerical(func, args, args[i], 0, eps, upstream.reshape(-1)).reshape(g.shape)
             if not np.allclose(g._data, numbers, rtol, atol, equal_nan=True):
                 raise GradcheckError(

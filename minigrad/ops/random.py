@@ -314,7 +314,8 @@ def randint(
     generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """Integers from `low` up to, but not including, `high`: randint(low, high, size) or randint(high, size)."""
-    if size is None:  # randint(high, size)
+    # randint(high, size)
+    if size is None:
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low

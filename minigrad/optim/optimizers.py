@@ -22,7 +22,8 @@ from minigrad.operation import public
 from minigrad.tape import bump_version, enable_grad
 from minigrad.tensor import Tensor, wrap
 
-Array = Any  # numpy.ndarray
+# numpy.ndarray
+Array = Any
 Group = dict[str, Any]
 
 

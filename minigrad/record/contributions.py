@@ -16,7 +16,8 @@ from minigrad.record.numbers import Array, Extent, short
 from minigrad.record.places import Graph
 from minigrad.tensor import Node
 
-SMALL = 64  # so many numbers of a Jacobian are shown
+# so many numbers of a Jacobian are shown
+SMALL = 64
 Terms = tuple[tuple[str, bool], ...]
 
 

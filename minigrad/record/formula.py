@@ -116,7 +116,8 @@ def parsed(rule: str) -> ast.expr:
 NEUTRAL = {ast.Pow: 1, ast.Mult: 1, ast.Div: 1, ast.Add: 0, ast.Sub: 0, ast.BitAnd: True, ast.BitOr: False}
 EITHER_SIDE = (ast.Mult, ast.Add, ast.BitAnd, ast.BitOr)
 UNKNOWN = object()
-LONGEST = 80  # of what a helper's name stands for
+# of what a helper's name stands for
+LONGEST = 80
 
 
 class Settle(ast.NodeTransformer):
@@ -200,7 +201,8 @@ class Settle(ast.NodeTransformer):
 
     def visit_BinOp(self, tree: ast.BinOp) -> Any:
         self.generic_visit(tree)
-        match tree:  # g * (2 * x) is g * 2 * x
+        # g * (2 * x) is g * 2 * x
+        match tree:
             case ast.BinOp(first, ast.Mult() as times, ast.BinOp(second, ast.Mult(), third)):
                 both = self.computed(self.folded(ast.BinOp(first, times, second)))
                 tree = ast.BinOp(both, times, third)
@@ -248,7 +250,8 @@ def without_g(rule: str) -> str:
 WORD = re.compile(r"(?<![\w.])[A-Za-z_][A-Za-z_0-9]*")
 WRITTEN = ((" * ", " · "), (".mT", "ᵀ"), (".T", "ᵀ"))
 INFIX: dict[str, type[ast.operator]] = {"@": ast.MatMult, "*": ast.Mult}
-VARIANT = re.compile(r"_(all|dims?)$")  # sum_dims is sum
+# sum_dims is sum
+VARIANT = re.compile(r"_(all|dims?)$")
 
 
 def shown(rule: str, names: Mapping[str, str] | None = None) -> str:

@@ -16,21 +16,33 @@ class Place:
     """A tensor of the graph: a node of the tape, or an operand without one."""
 
     id: int
-    name: str  # the caller's variable, else the expression that made it
-    op: str  # "Mul", "AccumulateGrad", "" for an operand without history
+    # the caller's variable, else the expression that made it
+    name: str
+    # "Mul", "AccumulateGrad", "" for an operand without history
+    op: str
     shape: tuple[int, ...]
     leaf: bool = False
     needs_grad: bool = True
-    named: bool = False  # whether `name` is a variable of the caller
-    expression: str = ""  # the piece of source that made it
-    where: str = ""  # "model.py:12"
-    source: str = ""  # the whole line
-    value: Array | None = None  # None where nothing holds it
-    old_grad: Array | None = None  # what .grad held before this pass
-    hooked: Array | None = None  # its gradient, where a hook changed it
-    empty: str = "None"  # what .grad is before any pass
-    symbol: str = ""  # "*", "@", "relu"
-    spot: str = ""  # its call site: the turns of a loop have the same
+    # whether `name` is a variable of the caller
+    named: bool = False
+    # the piece of source that made it
+    expression: str = ""
+    # "model.py:12"
+    where: str = ""
+    # the whole line
+    source: str = ""
+    # None where nothing holds it
+    value: Array | None = None
+    # what .grad held before this pass
+    old_grad: Array | None = None
+    # its gradient, where a hook changed it
+    hooked: Array | None = None
+    # what .grad is before any pass
+    empty: str = "None"
+    # "*", "@", "relu"
+    symbol: str = ""
+    # its call site: the turns of a loop have the same
+    spot: str = ""
     # the code, and the instruction
     site: tuple[CodeType, int] | None = None
 
@@ -40,7 +52,8 @@ class Saved:
     """What a rule was given besides g: the rule's name for it, and its value."""
 
     name: str
-    label: str  # the tensor's name
+    # the tensor's name
+    label: str
     # an array; None for what is no number: then the label says it
     value: Any
 
@@ -56,29 +69,42 @@ class Contribution:
     saved: tuple[Saved, ...] = ()
     # copy, elementwise, matmul, move, spread, scatter, function, slot, other
     how: str = "other"
-    local: Any = None  # an array: what g is multiplied by, number by number
-    raw: Any = None  # an array: as the rule returned it
+    # an array: what g is multiplied by, number by number
+    local: Any = None
+    # an array: as the rule returned it
+    raw: Any = None
     # an array: summed and cast to the input's shape and type
     value: Any = None
-    summed: tuple[int, ...] = ()  # axes of `raw` along which that summed
-    before: Any = None  # what had accumulated
+    # axes of `raw` along which that summed
+    summed: tuple[int, ...] = ()
+    # what had accumulated
+    before: Any = None
     after: Any = None
     arrived: int = 0
     expected: int = 0
-    reason: str = ""  # why there is no contribution, where there is none
-    hooked: bool = False  # whether a hook on the node changed it
-    terms: tuple[tuple[str, bool], ...] = ()  # matmul: factor, transposed
-    operation: str = ""  # its row of the derivative table
+    # why there is no contribution, where there is none
+    reason: str = ""
+    # whether a hook on the node changed it
+    hooked: bool = False
+    # matmul: factor, transposed
+    terms: tuple[tuple[str, bool], ...] = ()
+    # its row of the derivative table
+    operation: str = ""
     # what is known of the operation's inputs and settings
     arguments: dict[str, Any] = field(default_factory=dict)
     # the student's words
     names: dict[str, str] = field(default_factory=dict)
     note: str = ""
-    around: int = 0  # of a box of many nodes: the number of the middle one
-    jacobian: Array | None = None  # outputs by inputs, where that is small
-    yours: Array | None = None  # what the student's own rule returned
-    numeric: Array | None = None  # the same by finite differences
-    verdict: str = ""  # "agrees", or why the student's rule is wrong
+    # of a box of many nodes: the number of the middle one
+    around: int = 0
+    # outputs by inputs, where that is small
+    jacobian: Array | None = None
+    # what the student's own rule returned
+    yours: Array | None = None
+    # the same by finite differences
+    numeric: Array | None = None
+    # "agrees", or why the student's rule is wrong
+    verdict: str = ""
 
     @property
     def skipped(self) -> bool:
@@ -105,12 +131,15 @@ class Contribution:
 class Step:
     """One move of the walk: a node contributes to its inputs, or a leaf stores."""
 
-    kind: str  # "node" or "leaf"
+    # "node" or "leaf"
+    kind: str
     node: int
     upstream: Array
     contributions: list[Contribution] = field(default_factory=list)
-    before: Array | None = None  # a leaf's .grad before
-    after: Array | None = None  # and after
+    # a leaf's .grad before
+    before: Array | None = None
+    # and after
+    after: Array | None = None
     # whether a broken walk took it before all had arrived
     early: bool = False
 

@@ -42,7 +42,8 @@ OPERATORS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 MODULES = ("torch", "minigrad", "F", "np", "mg")
 LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-LONGEST = 24  # of an expression that serves as a name
+# of an expression that serves as a name
+LONGEST = 24
 
 
 def symbol(kind: str) -> str:
@@ -62,13 +63,15 @@ def kind_of(node: Node) -> str:
 class Source:
     """Where an operation was written, and what stands there."""
 
-    where: str = ""  # file and line
+    # file and line
+    where: str = ""
     line: str = ""
     expression: str = ""
     # symbol, method or function of the expression
     operator: str = ""
     operands: tuple[str, ...] = ()
-    assigned: str = ""  # the name that the result was given
+    # the name that the result was given
+    assigned: str = ""
 
 
 def source_of(node: Node) -> Source:
@@ -199,7 +202,8 @@ def cut(expression: str, longest: int = LONGEST) -> str:
 def term(name: str) -> str:
     """A name as part of a formula: an expression in brackets, a long one cut."""
     found = re.search(r" \((\d+)\)$", name)
-    if found:  # `W (2)` is W₂
+    # `W (2)` is W₂
+    if found:
         return term(name[: found.start()]) + found[1].translate(LOW)
     # net.2.weight is no Python
     if re.fullmatch(r"[\w.]+(\[[^][]*\])*", name):

@@ -114,7 +114,8 @@ class Graph:
         try:
             with np.errstate(all="ignore"):
                 value = made.forward(*arguments)
-        except ValueError:  # it does not even fit
+        # it does not even fit
+        except ValueError:
             return False
         return np.array_equal(value, self.values[node], equal_nan=True)
 
@@ -158,6 +159,7 @@ def spot_of(node: Node) -> str:
 @lru_cache(maxsize=4096)
 def start_of(code: CodeType, at: int) -> int:
     """Where an instruction begins: one that Python has specialised since says where its caches end."""
-    while code.co_code[at] == 0:  # a cache entry
+    # a cache entry
+    while code.co_code[at] == 0:
         at -= 2
     return at

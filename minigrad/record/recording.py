@@ -27,11 +27,13 @@ class Recording:
 
     root: int
     places: list[Place]
-    edges: list[tuple[int, int, int]]  # from, to, slot
+    # from, to, slot
+    edges: list[tuple[int, int, int]]
     steps: list[Step]
     seed: Array
     seed_given: bool = False
-    remark: str = ""  # a sentence on the whole pass
+    # a sentence on the whole pass
+    remark: str = ""
 
     @property
     def grads(self) -> dict[str, Array]:

@@ -45,7 +45,8 @@ class Recorder:
 
     def step(self, walk: Walk, node: Node, g: Any) -> tuple[Any, ...]:
         """A node's gradient is complete: what does it contribute?"""
-        if g is None:  # no gradient came
+        # no gradient came
+        if g is None:
             return (None,) * len(node.parents)
         at, was = self.graph.place[node], g
         if node.hooks is not None:
