@@ -25,14 +25,14 @@ from minigrad.dtypes import (
     int32, int32 as int, int64, int64 as long, uint8,
     can_cast, get_default_dtype, promote_types,
     set_default_dtype,
-)  # fmt: skip
+)
 from minigrad.ops.creation import (
     arange, as_tensor, empty, empty_like, eye, finfo,
     from_numpy, full, full_like, iinfo, is_floating_point,
     is_tensor, linspace,
     numel, ones, ones_like, result_type, tensor, zeros,
     zeros_like,
-)  # fmt: skip
+)
 from minigrad.ops.elementwise import (
     abs, acos, add, allclose, asin, atan, atan2, ceil, clamp,
     clamp_max, clamp_min, cos, cosh, div, eq, equal, erf,
@@ -43,27 +43,27 @@ from minigrad.ops.elementwise import (
     neg, pow, reciprocal, relu, remainder, round, rsqrt,
     sigmoid, sign, sin, sinh, sqrt, square, sub, tan, tanh,
     true_divide, trunc, where,
-)  # fmt: skip
+)
 from minigrad.ops.indexing import (
     gather, index_add, index_select, masked_fill,
     masked_select, nonzero, scatter, scatter_add,
     take_along_dim,
-)  # fmt: skip
+)
 from minigrad.ops.matmul import (
     addmm, bmm, dot, einsum, inner, matmul, mm, mv, outer,
     tensordot, trace,
-)  # fmt: skip
+)
 from minigrad.ops.random import (
     Generator, bernoulli, get_rng_state, manual_seed, normal,
     rand, rand_like, randint, randn, randn_like, randperm,
     set_rng_state,
-)  # fmt: skip
+)
 from minigrad.ops.reductions import (
     all, amax, amin, any, argmax, argmin, argsort, bincount,
     count_nonzero, cumprod, cumsum, diff, log_softmax,
     logsumexp, max, mean, median, min, norm, prod, softmax,
     sort, std, sum, topk, unique, var,
-)  # fmt: skip
+)
 from minigrad.ops.shapes import (
     broadcast_shapes, broadcast_tensors, broadcast_to, cat,
     chunk, clone, concat, detach, diag, diagonal, flatten,
@@ -71,12 +71,12 @@ from minigrad.ops.shapes import (
     repeat_interleave, reshape, roll, split, squeeze, stack,
     swapaxes, t, tile, transpose, tril, triu, unbind,
     unsqueeze,
-)  # fmt: skip
+)
 from minigrad.printing import set_printoptions
 from minigrad.tape import (
     enable_grad, inference_mode, is_grad_enabled,
     is_inference_mode_enabled, no_grad, set_grad_enabled,
-)  # fmt: skip
+)
 from minigrad.tensor import Tensor
 
 __version__ = "1.0.0"
@@ -104,9 +104,7 @@ _LATER = {
     "replace": "minigrad.record",
     "save": "minigrad.utils.files",
 }
-_HERE = [
-    name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)
-]
+_HERE = [n for n, x in globals().items() if n[0] != "_" and not isinstance(x, _ModuleType)]
 
 
 class _Package(_ModuleType):

@@ -26,12 +26,29 @@ from typing import Any
 import numpy as np
 
 from minigrad import dtypes, kernels
-from minigrad.kernels import Windows, count, fold_rows
+from minigrad.kernels import Windows, count, fold_rows, of_kinds, whole
 from minigrad.operation import enter, joined, operation
 from minigrad.tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
 floating = kernels.floating
+
+
+def zeros(g: Any) -> Any:
+    """Zeros like g: the gradient where a function does not depend on x."""
+    return wrap(np.zeros_like(g._data)) if isinstance(g, Tensor) else np.zeros_like(g)
+
+
+def underivable(g: Any) -> Any:
+    """RuntimeError: this operation has no derivative, as in PyTorch."""
+    raise RuntimeError("derivative for aten::floor_divide is not implemented")
+
+
+def differentiated_twice(g: Any) -> Any:
+    """RuntimeError: this backward must not be differentiated."""
+    twice = "trying to differentiate twice a function"
+    raise RuntimeError(f"{twice} that was marked with @once_differentiable")
+
 
 # The line breaks of a row show its parts.
 # fmt: off
@@ -58,12 +75,12 @@ power_tensor, power_base = several(
     lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x)),
 )
 remainder, remainder_tensor = several(
-    "RemainderBackward0 RemainderBackward1", kernels.whole(np.remainder, "remainder_cpu"),
+    "RemainderBackward0 RemainderBackward1", whole(kernels.remainder, "remainder_cpu"),
     lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "floor"),
 )
-fmod = operation("Fmod", kernels.whole(np.fmod, "fmod_cpu"), lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"))
-div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g: zeros(g), lambda g: zeros(g))
-floor_divide = operation("NotImplemented", kernels.floor_divide, lambda g: underivable(), lambda g: underivable())
+fmod = operation("Fmod", whole(np.fmod, "fmod_cpu"), lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"))
+div_rounded = operation("DivBackward2", kernels.divide_rounded, zeros, zeros)
+floor_divide = operation("NotImplemented", kernels.floor_divide, underivable, underivable)
 
 # ----------------------------------------------------------- elementwise
 
@@ -102,10 +119,10 @@ softplus = operation(
 relu = operation("Relu", kernels.relu, lambda g, out: relu_slope(g, out))
 relu_slope = operation(
     "ThresholdBackwardBackward0", lambda x, y: kernels.where(y > 0, x, 0.0),
-    lambda g, y: relu_slope(g, y), lambda g: zeros(g),
+    lambda g, y: relu_slope(g, y), zeros,
 )
 leaky_relu = operation(
-    "LeakyRelu", kernels.of_kinds("f", "leaky_relu_cpu")(lambda x, slope: np.where(x > 0, x, x * slope)),
+    "LeakyRelu", of_kinds("f", "leaky_relu_cpu")(lambda x, slope: np.where(x > 0, x, x * slope)),
     lambda g, x, slope: locally_constant(where(x > 0, g, g * slope), x),
 )
 gelu = operation("Gelu", kernels.gelu, lambda g, x, approximate: g * gelu_slope(x, approximate))
@@ -113,31 +130,33 @@ erf = operation("Erf", kernels.erf, lambda g, x: g * (2 / math.sqrt(math.pi)) * 
 
 # ------------------------------------------------ comparing and choosing
 
-abs = operation("Abs", kernels.of_kinds("fiu", "abs_cpu")(np.absolute), lambda g, x: g * sign(x))
-sign = operation("Sign", kernels.sign, lambda g: zeros(g))
+abs = operation("Abs", of_kinds("fiu", "abs_cpu")(np.absolute), lambda g, x: g * sign(x))
+sign = operation("Sign", kernels.sign, zeros)
 floor, ceil, trunc = (
-    operation(name, kernels.of_kinds("fiu", f"{name.lower()}_vml_cpu")(ufunc), lambda g: zeros(g))
+    operation(name, of_kinds("fiu", f"{name.lower()}_vml_cpu")(ufunc), zeros)
     for name, ufunc in (("Floor", np.floor), ("Ceil", np.ceil), ("Trunc", np.trunc))
 )
 round = operation(
-    "Round", kernels.of_kinds("fiu", "round_vml_cpu")(lambda x, decimals: np.round(x, decimals)), lambda g: zeros(g))
+    "Round", of_kinds("fiu", "round_vml_cpu")(lambda x, decimals: np.round(x, decimals)), zeros)
 nan_to_num = operation(
     "NanToNum", lambda x, nan, high, low: np.nan_to_num(x, True, nan, high, low),
     lambda g, x: g * (abs(x) < math.inf),
 )
-maximum = operation(
-    "Maximum", np.maximum,
-    lambda g, x, y: where(x < y, 0.0, where(x == y, g / 2, g)),
-    lambda g, x, y: where(x > y, 0.0, where(x == y, g / 2, g)),
-)
-minimum = operation(
-    "Minimum", np.minimum,
-    lambda g, x, y: where(x > y, 0.0, where(x == y, g / 2, g)),
-    lambda g, x, y: where(x < y, 0.0, where(x == y, g / 2, g)),
-)
+unless_smaller = lambda g, x, y: where(x < y, 0.0, where(x == y, g / 2, g))
+unless_larger = lambda g, x, y: where(x > y, 0.0, where(x == y, g / 2, g))
+maximum = operation("Maximum", np.maximum, unless_smaller, unless_larger)
+minimum = operation("Minimum", np.minimum, unless_larger, unless_smaller)
 clamp, clamp_min, clamp_max = several(
     "ClampBackward1 ClampMin ClampMax", lambda x, low, high: np.minimum(np.maximum(x, low), high),
     lambda g, x, low, high: where((low <= x) & (x <= high), g, 0.0),
+)
+at_least, clamp_min_tensor = several(
+    "ClampBackward0 ClampMinBackward1", np.maximum,
+    lambda g, x, y: where(x < y, 0.0, g), lambda g, x, y: where(x < y, g, 0.0),
+)
+at_most, clamp_max_tensor = several(
+    "ClampBackward0 ClampMaxBackward1", np.minimum,
+    lambda g, x, y: where(x > y, 0.0, g), lambda g, x, y: where(x > y, g, 0.0),
 )
 # x is the condition
 where = operation(
@@ -153,19 +172,19 @@ masked_fill, masked_fill_tensor = several(
 )
 
 # A gradient, x, that small changes of the input, y, do not change: y gets a gradient of zeros, not None.
-locally_constant = operation("LocallyConstant", lambda x, y: x, lambda g: g, lambda g: zeros(g))
+locally_constant = operation("LocallyConstant", lambda x, y: x, lambda g: g, zeros)
 
 # Drawn numbers do not change with the parameters of their distribution.
 
-drawn_bernoulli = operation("Bernoulli", lambda x, drawn: drawn, lambda g: zeros(g))
+drawn_bernoulli = operation("Bernoulli", lambda x, drawn: drawn, zeros)
 drawn_normal = operation(
-    "NormalBackward3", lambda x, y, drawn: drawn, lambda g: zeros(g), lambda g: zeros(g), promote=None)
+    "NormalBackward3", lambda x, y, drawn: drawn, zeros, zeros, promote=None)
 
 # A write replaces what was there, so the old numbers (x) get zeros.
 
-fill = operation("FillBackward2", lambda x, value: np.full_like(x, value), lambda g: zeros(g))
-zero = operation("Zero", np.zeros_like, lambda g: zeros(g))
-copied = operation("CopyBackwards", kernels.copied, lambda g: zeros(g), lambda g: g)
+fill = operation("FillBackward2", lambda x, value: np.full_like(x, value), zeros)
+zero = operation("Zero", np.zeros_like, zeros)
+copied = operation("CopyBackwards", kernels.copied, zeros, lambda g: g)
 
 # ------------------------------------------------------------ reductions
 
@@ -452,23 +471,6 @@ fold = operation("Col2Im", kernels.fold, lambda g, windows: unfold(g, windows))
 # fmt: on
 
 
-def zeros(g: Any) -> Any:
-    """Zeros like g: the gradient where a function does not depend on x."""
-    if isinstance(g, Tensor):
-        return wrap(np.zeros_like(g._data))
-    return np.zeros_like(g)
-
-
-def underivable() -> Any:
-    """RuntimeError: this operation has no derivative, as in PyTorch."""
-    raise RuntimeError("derivative for aten::floor_divide is not implemented")
-
-
-def differentiated_twice() -> Any:
-    """RuntimeError: this backward must not be differentiated."""
-    raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
-
-
 def unreduce(g: Any, x_shape: Shape, dims: Shape, keepdim: bool) -> Any:
     """g with the reduced dimensions back, as size 1."""
     if keepdim or not x_shape:
@@ -527,8 +529,7 @@ def conv_input(g: Any, x_shape: Shape, y: Any, windows: Windows, groups: int) ->
     size = outputs // groups
     weight = y.reshape((groups, size, count(y.shape[1:])))
     back = weight.mT @ g.reshape((n, groups, size, rows * columns))
-    shape = n, groups * back.shape[2], rows * columns
-    return fold(back.reshape(shape), x_shape, windows)
+    return fold(back.reshape((n, groups * back.shape[2], rows * columns)), x_shape, windows)
 
 
 def conv_weight(g: Any, x: Any, y_shape: Shape, windows: Windows, groups: int) -> Any:
@@ -544,8 +545,7 @@ def averaged(g: Any, windows: Windows) -> Any:
     """g divided evenly among the elements of each window, as columns."""
     n, channels, rows, columns = g.shape
     size, places = count(windows.kernel), rows * columns
-    g = (g / size).reshape((n, channels, 1, places))
-    g = expand(g, (n, channels, size, places))
+    g = expand((g / size).reshape((n, channels, 1, places)), (n, channels, size, places))
     return g.reshape((n, channels * size, places))
 
 
@@ -562,8 +562,7 @@ def gelu_slope(x: Any, approximate: str) -> Any:
 
 def var_gradient(g: Any, x: Any, dims: Shape, correction: float) -> Any:
     """g * 2 (x - mean) / (n - correction)."""
-    n = count(x.shape, dims)
-    return 2 * g * (x - mean_dims(x, dims, True)) / (n - correction)
+    return 2 * g * (x - mean_dims(x, dims, True)) / (count(x.shape, dims) - correction)
 
 
 def direction(x: Any, norm: Any) -> Any:
@@ -608,8 +607,7 @@ def to_last(x: Any, dim: int) -> Any:
 def unrepeat(g: Any, shape: Shape, repeats: Shape) -> Any:
     """The sum of g over the repetitions."""
     shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
-    pairs = zip(repeats, shape, strict=True)
-    folded = g.reshape(tuple(n for pair in pairs for n in pair))
+    folded = g.reshape(tuple(n for pair in zip(repeats, shape) for n in pair))
     return sum_dims(folded, tuple(range(0, 2 * len(shape), 2)), False)
 
 
@@ -625,7 +623,7 @@ copy_slices = operation(
     "CopySlices", kernels.write_view, lambda g, path: cut_view(g, path), lambda g, path: kernels.follow(g, path)
 )
 cut_view = operation("CutView", kernels.cut_view, lambda g, path: cut_view(g, path))
-refuse = operation("Error", lambda x: x.copy(), lambda g: differentiated_twice())
+refuse = operation("Error", lambda x: x.copy(), differentiated_twice)
 
 
 enter(globals())

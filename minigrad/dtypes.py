@@ -165,7 +165,7 @@ def _result_type(operands: Sequence[Any]) -> DType:
 def cast(x: Any, dtype: DType) -> Any:
     """An array or number as an array (or numpy scalar) of this type; no copy when it has it already.
 
-    Floats are cut towards zero and integers wrap around, as in C.
+    Floats are cut towards zero and integers wrap around.
     """
     target = dtype.numpy
     if not isinstance(x, ARRAYS):
@@ -176,9 +176,10 @@ def cast(x: Any, dtype: DType) -> Any:
         return target.type(x)
     # numpy would lay out what was expanded column by column
     layout: Any = "C" if 0 in x.strides else "K"
+    # by way of 32 bits, as C does: so 300 becomes 44 as a byte, and nan 0
     if x.dtype.kind == "f" and dtype.category == INTEGER:
         with np.errstate(invalid="ignore"):
-            x = x.astype(np.int64, layout)
+            x = x.astype(np.int64 if target.itemsize == 8 else np.int32, layout)
     return x.astype(target, layout)
 
 
@@ -195,18 +196,12 @@ def promote_floating(x: Any, y: Any) -> tuple[Any, Any]:
     return cast(x, target), cast(y, target)
 
 
-BOOLEAN_SUBTRACTION = (
-    "Subtraction, the `-` operator, with a bool tensor is not supported. "
-    "If you are trying to invert a mask, use the `~` or `logical_not()` "
-    "operator instead."
-)
-
-
 def promote_numbers(x: Any, y: Any) -> tuple[Any, Any]:
     """`promote` for subtraction; RuntimeError for booleans."""
     booleans = [getattr(n, "dtype", None) is bool_.numpy for n in (x, y)]
     if any(booleans):
-        raise RuntimeError(errors.TWO_BOOLEANS if all(booleans) else BOOLEAN_SUBTRACTION)
+        one = "Subtraction, the `-` operator, with a bool tensor "
+        raise RuntimeError(errors.TWO_BOOLEANS if all(booleans) else one + errors.USE_NOT)
     return promote(x, y)
 
 

@@ -56,6 +56,10 @@ DIRTY_NOT_RETURNED = (
     "were not returned as output. "
     "The inputs that are modified inplace must all be outputs of the Function."
 )
+USE_NOT = (
+    "is not supported. If you are trying to invert a mask, "
+    "use the `~` or `logical_not()` operator instead."
+)
 TWO_BOOLEANS = (
     "Subtraction, the `-` operator, with two bool tensors is not supported. "
     "Use the `^` or `logical_xor()` operator instead."
@@ -108,6 +112,13 @@ def floats_only(kernel: str, dtype: Any) -> None:
     """NotImplementedError where a function of floats is given another number type."""
     if not dtype.is_floating_point:
         raise not_implemented(kernel, dtype.tensor_name)
+
+
+def linalg_floats(function: str, dtype: Any) -> None:
+    """RuntimeError where a function of linalg is given another number type."""
+    if not dtype.is_floating_point:
+        wanted = "Expected a floating point or complex tensor as input"
+        raise RuntimeError(f"linalg.{function}: {wanted}. Got {dtype.tensor_name}")
 
 
 def numbers_only(kernel: str, dtype: Any) -> None:
@@ -249,7 +260,7 @@ def other_names(
     changed = given or rest.keys() != keywords.keys()
     if changed and rest.keys() <= set(known):
         return args[:taken], rest
-    named = dict(zip(known, args, strict=False)) | keywords
+    named = dict(zip(known, args)) | keywords
     kinds = {"Tensor": ("Tensor", tensor), **KINDS}
     for place, name in enumerate(known, 1):
         wanted, kind = kinds.get(function.__annotations__.get(name), ("", object))

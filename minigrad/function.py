@@ -9,6 +9,9 @@ own (an Output) that passes its gradient on to the Function's node.  That node's
 output, and the walk adds up what the Outputs contribute to it, as for any other node.
 """
 
+# mypy: disable-error-code="no-any-return"
+# (what is saved is typed Any)
+
 from __future__ import annotations
 
 import functools
@@ -178,8 +181,8 @@ def restored(node: FunctionNode, tensor: Any, output: int | None, counter: list[
         array, origin = (tensor._data, tensor._node) if isinstance(tensor, Tensor) else (tensor, node)
         raise overwritten(node, counter, version, array, origin)
     if output is None:
-        return tensor  # type: ignore[no-any-return]
-    made = wrap(tensor if isinstance(tensor, np.ndarray | np.generic) else tensor._data, node.output(output))
+        return tensor
+    made = wrap(getattr(tensor, "_data", tensor), node.output(output))
     made._counter = counter
     return made
 
@@ -293,10 +296,10 @@ def write_node(kind: type[FunctionNode], ctx: FunctionCtx, args: Sequence[Any], 
     ctx._outputs = tuple((t._data.shape, t._data.dtype) if isinstance(t, Tensor) else None for t in outputs)
     parents = tuple(a._node if isinstance(a, Tensor) else None for a in args)
     first = next(t for t in outputs if isinstance(t, Tensor))
-    node = record(kind, parents, (), (), first._data)
+    node: Any = record(kind, parents, (), (), first._data)
     # From here on, node and ctx have one dictionary: in PyTorch they are one object.
     ctx.__dict__.update(node.__dict__)
-    node.ctx, node.__dict__, ctx._node = ctx, ctx.__dict__, weakref.ref(node)  # type: ignore[attr-defined]
+    node.ctx, node.__dict__, ctx._node = ctx, ctx.__dict__, weakref.ref(node)
     if len(outputs) > 1:
         node.shape = node.dtype = None
     for i, t in enumerate(outputs):

@@ -18,6 +18,7 @@ from minigrad import dtypes, errors
 
 # numpy.ndarray or numpy.generic
 Array = Any
+Kernel = Callable[..., Array]
 Shape = tuple[int, ...]
 
 # Called with all arguments in order, (x, dims, None, None, keepdim): by keyword they take half as long again.
@@ -27,7 +28,7 @@ largest: Any = np.maximum.reduce
 smallest: Any = np.minimum.reduce
 
 
-def of_rows(function: Callable[..., Array]) -> Callable[..., Array]:
+def of_rows(function: Kernel) -> Kernel:
     """A function along a dimension that takes single numbers too: each counts as a row of one."""
 
     @functools.wraps(function)
@@ -40,10 +41,10 @@ def of_rows(function: Callable[..., Array]) -> Callable[..., Array]:
     return forward
 
 
-def of_kinds(kinds: str, kernel: str) -> Callable[[Any], Callable[..., Array]]:
+def of_kinds(kinds: str, kernel: str) -> Callable[[Any], Kernel]:
     """A function of floats ("f"), or of all but booleans ("fiu"); others are NotImplementedError, with PyTorch's kernel."""
 
-    def limited(function: Any) -> Callable[..., Array]:
+    def limited(function: Any) -> Kernel:
         @functools.wraps(function)
         def forward(x: Array, *others: Any) -> Array:
             if getattr(x, "dtype", FLOAT64).kind not in kinds:
@@ -140,7 +141,8 @@ def put_diagonal(g: Array, shape: Shape, offset: int, i: int, j: int) -> Array:
 def true_divide(x: Array, y: Array) -> Array:
     """x / y; integers give the default floating-point type."""
     out = x / y
-    if out.dtype is FLOAT64 and getattr(x, "dtype", FLOAT64).kind != "f" != getattr(y, "dtype", FLOAT64).kind:
+    kinds = (getattr(n, "dtype", FLOAT64).kind for n in (x, y))
+    if out.dtype is FLOAT64 and "f" not in kinds:
         return np.true_divide(*dtypes.promote_floating(x, y))
     return out
 
@@ -150,14 +152,11 @@ FLOAT64 = np.dtype(np.float64)
 
 def negative(x: Array) -> Array:
     if x.dtype.kind == "b":
-        raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. "
-            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
-        )
+        raise RuntimeError("Negation, the `-` operator, on a bool tensor " + errors.USE_NOT)
     return -x
 
 
-def whole(division: Any, kernel: str) -> Callable[..., Array]:
+def whole(division: Any, kernel: str) -> Kernel:
     """A division that is defined for whole numbers too, but not by 0; nor for booleans, which PyTorch's `kernel` refuses."""
 
     @of_kinds("fiu", kernel)
@@ -170,6 +169,12 @@ def whole(division: Any, kernel: str) -> Callable[..., Array]:
 
 
 floor_divide = whole(np.floor_divide, "div_floor_cpu")
+
+
+def remainder(x: Array, y: Array) -> Array:
+    """The rest of a division with the sign of y; a rest of 0 has that of x, as in C."""
+    rest = np.remainder(x, y)
+    return np.where(rest == 0, x * 0, rest)[()]
 
 
 def divide_rounded(x: Array, y: Array, mode: str) -> Array:
@@ -193,7 +198,7 @@ def power(x: Array, exponent: float) -> Array:
 # ------------------------------------------------------------ each number by itself
 
 
-def floating(function: Callable[..., Array]) -> Callable[..., Array]:
+def floating(function: Kernel) -> Kernel:
     """A function that gives floats of the default type when it is given integers."""
 
     def forward(x: Array) -> Array:
@@ -211,7 +216,9 @@ def relu(x: Array) -> Array:
         raise RuntimeError("Boolean inputs not supported for relu")
     if not x.ndim:
         return x.dtype.type(0) if x < 0 else x[()]
-    return np.maximum(ZEROS[x.dtype], x) if x.size < 1000 or x.dtype.kind != "f" else x.clip(0, math.inf)
+    if x.size < 1000 or x.dtype.kind != "f":
+        return np.maximum(ZEROS[x.dtype], x)
+    return x.clip(0, math.inf)
 
 
 def where(condition: Array, x: Any, y: Any) -> Array:
@@ -267,7 +274,7 @@ def erf(x: Array) -> Array:
 erf_of_numbers = np.vectorize(math.erf, [float])
 
 
-def upright(function: Callable[..., Array]) -> Callable[..., Array]:
+def upright(function: Kernel) -> Kernel:
     """The function of rows; numpy reduces short ones fastest when they stand upright, as columns."""
 
     def forward(x: Array, dims: Shape) -> Array:
@@ -323,7 +330,8 @@ def mse_loss(x: Array, y: Array, reduction: str) -> Array:
 @of_kinds("f", "huber_cpu")
 def huber_loss(x: Array, y: Array, reduction: str, delta: float) -> Array:
     size = np.absolute(x - y)
-    return reduced(np.where(size <= delta, size * size * 0.5, delta * (size - 0.5 * delta)), reduction)
+    losses = np.where(size <= delta, size * size * 0.5, delta * (size - 0.5 * delta))
+    return reduced(losses, reduction)
 
 
 def smooth_l1_loss(x: Array, y: Array, reduction: str, beta: float) -> Array:
@@ -365,7 +373,8 @@ def pick(x: Array, index: Array, dims: Shape) -> Array:
 
 def put(g: Array, index: Array, shape: Shape, dims: Shape) -> Array:
     """The transpose of `pick`: g added into zeros; repeated indices add up."""
-    return (written if index.dtype.kind == "b" else added)(np.zeros(shape, g.dtype), at(index, dims), g)
+    write = written if index.dtype.kind == "b" else added
+    return write(np.zeros(shape, g.dtype), at(index, dims), g)
 
 
 def written(out: Array, key: Any, values: Any) -> Array:
@@ -476,7 +485,7 @@ def det(x: Array) -> Array:
     return out
 
 
-def of_regular(function: Any, words: str) -> Callable[..., Array]:
+def of_regular(function: Any, words: str) -> Kernel:
     """numpy's function, which says in these words that a matrix is singular."""
 
     def forward(*arrays: Array) -> Array:
@@ -526,7 +535,7 @@ def var(x: Array, dims: Shape, correction: float, keepdim: bool) -> Array:
     centred = x - mean_dims(x, dims, True)
     free = max(count(x.shape, dims) - correction, 0)
     if not free:
-        warnings.warn(NO_FREEDOM, UserWarning, stacklevel=5)
+        warnings.warn(NO_FREEDOM, stacklevel=5)
     return sum_dims(centred * centred, dims, keepdim) / x.dtype.type(free)
 
 
@@ -567,7 +576,8 @@ def nll_loss(x: Array, classes: Array, weight: Any, total: Any) -> Array:
 def pair(value: Any) -> tuple[int, int]:
     """One number for both dimensions of an image, or one for each."""
     found = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    errors.check(len(found) in (1, 2), f"expected one number, or two for height and width, but got {found}")
+    words = f"expected one number, or two for height and width, but got {found}"
+    errors.check(len(found) in (1, 2), words)
     return found[0], found[-1]
 
 
@@ -581,7 +591,7 @@ class Windows(NamedTuple):
 
     def counts(self, sizes: Sequence[int]) -> tuple[int, ...]:
         """How many windows fit below and beside one another."""
-        return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(sizes, *self, strict=True))
+        return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(sizes, *self))
 
     def of(self, x: Array, border: float = 0.0) -> Array:
         """Every window of x, as a view: (batch, channels, *kernel, *counts)."""
@@ -591,17 +601,13 @@ class Windows(NamedTuple):
             x = pad(x, widths, border)
         step = np.array(x.strides[2:])
         inner, outer = step * self.dilation, step * self.stride
-        return np.lib.stride_tricks.as_strided(
-            x,
-            (*x.shape[:2], *self.kernel, *counts),
-            (*x.strides[:2], *inner, *outer),
-            writeable=False,
-        )
+        shape, steps = (*x.shape[:2], *self.kernel, *counts), (*x.strides[:2], *inner, *outer)
+        return np.lib.stride_tricks.as_strided(x, shape, steps, writeable=False)
 
 
 def pad(x: Array, widths: Sequence[tuple[int, int]], value: float) -> Array:
     """Elements before and after each dimension; a negative width cuts off."""
-    part = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths, strict=True))
+    part = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths))
     more = [(max(a, 0), max(b, 0)) for a, b in widths]
     return np.pad(x[part], more or 0, constant_values=value)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import derivatives as table
-from minigrad.errors import check, namespace
+from minigrad.errors import check, linalg_floats, namespace
 from minigrad.kernels import LinAlgError as LinAlgError
 from minigrad.kernels import inverse
 from minigrad.operation import public
@@ -24,10 +24,9 @@ Dims = int | tuple[int, ...]
 def _check_square(name: str, x: Tensor) -> None:
     check(x.ndim >= 2, f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
     rows, columns = x.shape[-2:]
-    words = f"linalg.{name}: A must be batches of square matrices, but they are {rows} by {columns} matrices"
-    check(rows == columns, words)
-    words = f"linalg.{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}"
-    check(x.dtype.is_floating_point, words)
+    words = f"but they are {rows} by {columns} matrices"
+    check(rows == columns, f"linalg.{name}: A must be batches of square matrices, {words}")
+    linalg_floats(name, x.dtype)
 
 
 @public
@@ -69,8 +68,9 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     LinAlgError if A is singular.
     """
     _check_square("solve", A)
-    words = f"{A.dtype.tensor_name} and B of type {B.dtype.tensor_name} instead"
-    check(A.dtype is B.dtype, f"linalg.solve: Expected A and B to have the same dtype, but found A of type {words}")
+    found = f"A of type {A.dtype.tensor_name} and B of type {B.dtype.tensor_name} instead"
+    words = "linalg.solve: Expected A and B to have the same dtype"
+    check(A.dtype is B.dtype, f"{words}, but found {found}")
     if not left:
         return solve(A.mT, B.mT).mT
     vector = B.ndim == 1 or B.shape == A.shape[:-1]

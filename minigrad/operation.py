@@ -8,6 +8,9 @@ and only computes.  So the same rule runs on arrays in an ordinary backward pass
 ops/elementwise.py attaches this very `mul`; `y.sum()` calls `sum` of ops/reductions.py, which calls the row `sum_all`.
 """
 
+# mypy: disable-error-code="no-any-return"
+# (a function made from a template is typed Any)
+
 from __future__ import annotations
 
 import copy
@@ -133,7 +136,7 @@ class Operation:
             (rule, place, None if name == "out" else self.inputs.index(name), 2 * named.index(name))
             for rule, names in enumerate(self.arguments) if wanted[rule]
             for place, name in enumerate(names) if name in known
-        ]  # fmt: skip
+        ]
 
     def source(self) -> str:
         """The function that computes and records, as Python source."""
@@ -159,7 +162,7 @@ class Operation:
             taken=taken, arrays=unwrap.strip(), compute=compute.strip(), view=view if self.view else "",
             inputs="".join(f"{n}, " for n in inputs), nodes="".join(f"{n}_node, " for n in inputs),
             saved=f"{saved}else:\n        return out",
-        )  # fmt: skip
+        )
 
     def saving(self, yes: Sequence[bool]) -> str:
         """The line of the source that sets what a node saves, and whose versions it checks (`yes` as in `versioned`)."""
@@ -179,7 +182,7 @@ class Operation:
         # first: another thread may call the new code at once
         self.function.__globals__["kind"] = self.kind
         self.function.__code__ = found["call"].__code__
-        return self.function  # type: ignore[no-any-return]
+        return self.function
 
     def set_rules(self, rules: Sequence[Rule | None]) -> None:
         """Record with these rules from now on; nodes that exist go on with those they were recorded with."""
@@ -202,7 +205,7 @@ def unwritten(row: Operation) -> Any:
         "unusual": unusual, "state": state, "recorded": recorded, "getframe": _getframe, "outside": outside,
         "outsiders": outsiders, "same_memory": same_memory, "link_view": link_view, "counter": counter,
         "with_number": with_number, "FLOATS": FLOATS, "refused": errors.refused, "shape": np.shape, "__name__": __name__,
-    }  # fmt: skip
+    }
     function: Any = FunctionType(first_call.__code__, names, row.node_name)
     names["call"], function.operation = function, row
     return function
@@ -242,7 +245,7 @@ def operation(
     of a rule: no gradient is defined for that input.  `view=True`: the result may share its input's memory.
     `promote(a, b)` brings two inputs to one dtype; None where their dtypes are independent.
     """
-    return Operation(name, forward, rules, view, promote).function  # type: ignore[no-any-return]
+    return Operation(name, forward, rules, view, promote).function
 
 
 def enter(rows: dict[str, Any]) -> None:
@@ -309,10 +312,11 @@ def recorded(out: Tensor, inputs: Sequence[Any]) -> bool:
         out.__dict__["_made_in"] = "inference" if state.inference else "no_grad"
     if any(isinstance(t, Tensor) and t._node is not None for t in inputs):
         note_cut(out, "no_grad")
-        # as in PyTorch, it requires grad, but gets no gradient
+        # As in PyTorch, it requires grad as long as its base does (see `made_again`), but gets no gradient.
         if out._view is not None:
-            out._node = AccumulateGrad(out)
-            out._node.leaf = lambda: None  # type: ignore[assignment]
+            node: Any = AccumulateGrad(out)
+            out.__dict__["_unreached"], node.leaf = node, lambda: None
+            del out._node
     return False
 
 

@@ -49,7 +49,7 @@ def set_printoptions(
     """
     names = ("precision", "threshold", "edgeitems", "linewidth")
     for values in (PROFILES.get(profile or "", ()), (precision, threshold, edgeitems, linewidth)):
-        for name, value in zip(names, values, strict=False):
+        for name, value in zip(names, values):
             if value is not None:
                 setattr(options, name, value)
     options.sci_mode = sci_mode

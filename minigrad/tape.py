@@ -53,7 +53,7 @@ def walk(roots: Roots, retain_graph: bool = False, create_graph: bool = False, t
     # a heap serves the smallest number first, and ticks count up: so it holds -tick
     heap: list[int] = []
     # -tick -> (node, the sum of its gradient so far)
-    arrived: dict[int, tuple[Node, Any]] = {}
+    arrived: dict[int, tuple[Any, Any]] = {}
     for node, g in roots:
         key = -node.seq
         if key in arrived:
@@ -68,7 +68,7 @@ def walk(roots: Roots, retain_graph: bool = False, create_graph: bool = False, t
             targets[node] = g
         if not node.parents:
             if targets is None:
-                node.accumulate(g, create_graph)  # type: ignore[attr-defined]
+                node.accumulate(g, create_graph)
             continue
         if needed is not None and needed.isdisjoint(node.parents):
             continue
@@ -552,17 +552,18 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """
     if not isinstance(requires_grad, (bool, np.bool_)):
         raise errors.must_be("bool", "requires_grad_", "'requires_grad' (position 1)", requires_grad)
-    if requires_grad and self._data.dtype.kind != "f":
-        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+    floats = self._data.dtype.kind == "f"
+    check(floats or not requires_grad, "only Tensors of floating point dtype can require gradients")
     allowed = not requires_grad or state.inference or not self.is_inference()
     check(allowed, errors.INFERENCE_REQUIRES)
     check(requires_grad or self.is_leaf, errors.ONLY_LEAVES + errors.USE_DETACH)
-    if self.is_leaf and not requires_grad and self._node is not None:
-        self.__dict__["_frozen"], self._node = self._node, None
-    elif self.is_leaf and requires_grad and (self._node is None or self._node.leaf() is None):  # type: ignore[attr-defined]
+    node: Any = self._node
+    if self.is_leaf and not requires_grad and node is not None:
+        self.__dict__["_frozen"], self._node = node, None
+    elif self.is_leaf and requires_grad and (node is None or node.leaf() is None):
         # The node from before `requires_grad_(False)`, if there is one: older graphs end in it.
-        self._node = self.__dict__.pop("_frozen", None) or AccumulateGrad(self)
-        self._node.shape, self._node.dtype = self._data.shape, self._data.dtype
+        self._node = node = self.__dict__.pop("_frozen", None) or AccumulateGrad(self)
+        node.shape, node.dtype = self._data.shape, self._data.dtype
     return self
 
 
@@ -668,9 +669,9 @@ class Walk:
 
     def hooked(self, node: Node, g: Any) -> Any:
         """The gradient after the hooks on the tensor have run; a tensor that retains its gradient gets a copy."""
-        hooks: Hooks = node.hooks  # type: ignore[assignment]
+        hooks: Any = node.hooks
         g = on_tensor(hooks, g, self.create_graph)
-        tensor: Any = hooks.retained and hooks.retained()
+        tensor = hooks.retained and hooks.retained()
         if tensor is not None and g is not None:
             new = g if self.create_graph else wrap(g.copy())
             tensor._grad = new if tensor._grad is None else tensor._grad + new
@@ -684,9 +685,11 @@ class Walk:
         if g is not None:
             node.accumulate(g if self.create_graph else g.copy(), self.create_graph)
         if hooks is not None:
-            for hook in list(hooks.accumulated.values()) if node.leaf() is not None else ():
-                if hook(node.leaf()) is not None:
-                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+            leaf = node.leaf()
+            for hook in list(hooks.accumulated.values()) if leaf is not None else ():
+                answer = hook(leaf)
+                replaced(hook, leaf, answer)
+                check(answer is None, "Tensor post accumulate grad hooks should return None.")
             after_node(hooks, g, (), self.create_graph)
 
 
@@ -779,8 +782,8 @@ def all_replaced(hook: Hook, old: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
     if len(new) != len(old):
         raise RuntimeError(errors.HOOK_COUNT.format(hook_name(hook), len(new), len(old)))
     for before, after in zip(old, new):
-        if before is None and after is not None:
-            raise RuntimeError("can't replace a None gradient with a non-None value")
+        found = before is not None or after is None
+        check(found, "can't replace a None gradient with a non-None value")
         replaced(hook, before, after)
     return new
 
@@ -850,7 +853,7 @@ def run(roots: Roots, create_graph: bool, retain_graph: bool | None, targets: Ta
 def tensor_backward(
     self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False,
     inputs: Sequence[Tensor] | Tensor | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Add d(self)/d(leaf) to the `.grad` of every leaf that this tensor was computed from.
 
     gradient: the upstream gradient, of this tensor's shape; may be left out if there is just one element.
@@ -877,12 +880,12 @@ tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.bac
 def backward(
     tensors: Tensor | Sequence[Tensor], grad_tensors: Any = None, retain_graph: bool | None = None,
     create_graph: bool = False, inputs: Any = None,
-) -> None:  # fmt: skip
+) -> None:
     """`autograd.backward`: one backward pass from several tensors, accumulating into leaves (see Tensor.backward)."""
     __tracebackhide__ = True
     roots = sequence(tensors)
     if create_graph:
-        warnings.warn(errors.CYCLE, UserWarning, stacklevel=3)
+        warnings.warn(errors.CYCLE, stacklevel=3)
     begin = (chosen or Walk).started(roots, upstream(grad_tensors, len(roots)), create_graph)
     if inputs is None:
         return run(begin, create_graph, retain_graph)
@@ -901,7 +904,7 @@ def grad(
     outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], grad_outputs: Any = None,
     retain_graph: bool | None = None, create_graph: bool = False, allow_unused: bool | None = None,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:  # fmt: skip
+) -> tuple[Any, ...]:
     """The gradient of the sum of `outputs` (weighted by `grad_outputs`) with respect to each of `inputs`.
 
     grad_outputs: a tensor of each output's shape, or None for outputs with one element.  Inputs may be non-leaves.  Returns
@@ -918,9 +921,8 @@ def grad(
         raise ValueError(errors.MATERIALIZED.format(allow_unused))
     roots, wanted = sequence(outputs), asked_for(inputs, "grad")
     begin = (chosen or Walk).started(roots, upstream(grad_outputs, len(roots)), create_graph)
-    if any(t._node is None for t in wanted):
-        raise RuntimeError("One of the differentiated Tensors does not require grad")
     nodes: list[Any] = [t._node for t in wanted]
+    check(None not in nodes, "One of the differentiated Tensors does not require grad")
     targets: dict[Node, Any] = dict.fromkeys(nodes)
     run(begin, create_graph, retain_graph, targets)
     results = []

@@ -10,6 +10,9 @@ The numbers are a numpy array; what PyTorch calls a view is numpy's view.  This 
 operations, `x * w` among them, become methods of Tensor by `attach` (operation.py).
 """
 
+# mypy: disable-error-code="no-any-return"
+# (what is stored by name is typed Any)
+
 from __future__ import annotations
 
 import warnings
@@ -88,7 +91,7 @@ class Node:
     @property
     def metadata(self) -> dict[str, Any]:
         """A dictionary in which the user may store anything about this node."""
-        return self.__dict__.setdefault("_metadata", {})  # type: ignore[no-any-return]
+        return self.__dict__.setdefault("_metadata", {})
 
     def register_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after this node; a tuple it returns replaces grad_inputs."""
@@ -186,7 +189,7 @@ class Tensor:
     # for the owner of the memory: the views alive
     _views: dict[weakref.ref[Tensor], None] | None = None
 
-    # Python calls it only for a name that does not exist; a view has no `_node` once its memory was written to
+    # Python calls it only for a name that does not exist; a view that was written to, or not recorded, has no `_node`
     def __getattr__(self, name: str) -> Any:
         if name == "_node":
             return self._made_again()
@@ -297,19 +300,17 @@ class Tensor:
     def grad(self) -> Tensor | None:
         """The gradient that backward passes have accumulated here; None before the first."""
         if self._grad is None and not self.is_leaf and not self.retains_grad:
-            warnings.warn(errors.NON_LEAF_GRAD, UserWarning, stacklevel=2)
+            warnings.warn(errors.NON_LEAF_GRAD, stacklevel=2)
         return self._grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        if value is None:
-            self._grad = None
-            return
-        if not isinstance(value, Tensor):
-            raise TypeError(errors.grad_of_type(value))
-        errors.check(value is not self, "can't assign Variable as its own grad")
-        errors.check(value.shape == self.shape, errors.grad_of_shape(value.shape, self.shape))
-        errors.check(value.dtype is self.dtype, errors.grad_of_dtype(value.dtype, self.dtype))
+        if value is not None:
+            if not isinstance(value, Tensor):
+                raise TypeError(errors.grad_of_type(value))
+            errors.check(value is not self, "can't assign Variable as its own grad")
+            errors.check(value.shape == self.shape, errors.grad_of_shape(value.shape, self.shape))
+            errors.check(value.dtype is self.dtype, errors.grad_of_dtype(value.dtype, self.dtype))
         self._grad = value
 
     @grad.deleter
@@ -346,17 +347,20 @@ class Tensor:
         >>> x.grad
         tensor([ 1., -1.])
         """
-        if self._node is None:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        return Hooks.of(self._node).add("tensor", hook)
+        return self._hooks().add("tensor", hook)
 
     def register_post_accumulate_grad_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(leaf)` each time after a backward pass has added to its `.grad`."""
-        if self._node is None:
+        hooks, words = self._hooks(), "post accumulate grad hooks cannot be registered on non-leaf tensors"
+        errors.check(self.is_leaf, words)
+        return hooks.add("accumulated", hook)
+
+    def _hooks(self) -> Hooks:
+        node = self._node
+        if node is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if not self.is_leaf:
-            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        return Hooks.of(self._node).add("accumulated", hook)
+        # no gradient reaches a view that was made while nothing was recorded
+        return Hooks.of(Node() if node is self.__dict__.get("_unreached") else node)
 
     # -------------------------------------------------------------------------------- its numbers
 
@@ -403,7 +407,7 @@ class Tensor:
 
     def __float__(self) -> float:
         if self.requires_grad:
-            warnings.warn(errors.TO_SCALAR, UserWarning, stacklevel=2)
+            warnings.warn(errors.TO_SCALAR, stacklevel=2)
         return float(self._number())
 
     def __int__(self) -> int:
@@ -481,7 +485,7 @@ def age_views(owner: Tensor) -> None:
     """Take its node from each view of this memory, which was written to: `made_again` (views.py) gives it a new one."""
     for view in [reference() for reference in list(owner._views or ())]:
         if view is not None and view._view is not None and "_old" not in view.__dict__:
-            view.__dict__["_old"] = view._node
+            view.__dict__["_old"], view._node = view._node, None
             del view._node
 
 

@@ -197,6 +197,9 @@ class Tensor:
     def register_post_accumulate_grad_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(leaf)` each time after a backward pass has added to its `.grad`."""
 
+    def _hooks(self) -> Hooks:
+        ...
+
     @property
     def data(self) -> Tensor:
         """The same memory with no history and a version counter of its own: backward passes do not notice writes through it."""
@@ -367,9 +370,9 @@ class Tensor:
     def broadcast_to(self, *size: Any) -> Tensor:
         """A view repeated to this shape."""
     def ceil(self) -> Tensor:
-        """The smallest whole number that is not smaller; its gradient is 0 everywhere."""
+        """The smallest whole number that is not smaller; its gradient is 0."""
     def ceil_(self) -> Tensor:
-        """The smallest whole number that is not smaller; its gradient is 0 everywhere."""
+        """The smallest whole number that is not smaller; its gradient is 0."""
     def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """At most this number of views of equal size; the last may be smaller."""
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
@@ -425,7 +428,7 @@ class Tensor:
     def element_size(self) -> builtins.int:
         """How many bytes an element takes."""
     def eq(self, other: Any) -> Tensor:
-        """input == other, elementwise: a bool tensor."""
+        """input == other: a bool tensor."""
     def equal(self, other: Tensor) -> builtins.bool:
         """Whether shapes and all elements are the same; a bool, not a tensor."""
     def erf(self) -> Tensor:
@@ -433,9 +436,9 @@ class Tensor:
     def erf_(self) -> Tensor:
         """The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to input."""
     def exp(self) -> Tensor:
-        """e to the power of each number. Integers give floats, as in all functions of floats."""
+        """e to the power of each number; integers give floats."""
     def exp_(self) -> Tensor:
-        """e to the power of each number. Integers give floats, as in all functions of floats."""
+        """e to the power of each number; integers give floats."""
     def expand(self, *size: Any) -> Tensor:
         """A view that repeats dimensions of size 1; -1 leaves a size as it is."""
     def expand_as(self, other: Tensor) -> Tensor:
@@ -453,9 +456,9 @@ class Tensor:
     def float(self) -> Tensor:
         """The tensor as torch.float32; itself if it is."""
     def floor(self) -> Tensor:
-        """The largest whole number that is not larger; its gradient is 0 everywhere."""
+        """The largest whole number that is not larger; its gradient is 0."""
     def floor_(self) -> Tensor:
-        """The largest whole number that is not larger; its gradient is 0 everywhere."""
+        """The largest whole number that is not larger; its gradient is 0."""
     def floor_divide(self, other: Any) -> Tensor:
         """input / other rounded down; its backward raises."""
     def fmod(self, other: Any) -> Tensor:
@@ -465,9 +468,9 @@ class Tensor:
     def gather(self, dim: builtins.int, index: Tensor) -> Tensor:
         """out[i][j] = input[index[i][j]][j] for dim 0: one element for each entry of `index`."""
     def ge(self, other: Any) -> Tensor:
-        """input >= other, elementwise: a bool tensor."""
+        """input >= other: a bool tensor."""
     def gt(self, other: Any) -> Tensor:
-        """input > other, elementwise: a bool tensor."""
+        """input > other: a bool tensor."""
     def half(self) -> Tensor:
         """The tensor as torch.float16; itself if it is."""
     def index_add(self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1) -> Tensor:
@@ -483,15 +486,15 @@ class Tensor:
     def is_floating_point(self) -> builtins.bool:
         """Whether the elements are floats."""
     def isclose(self, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
-        """|input - other| <= atol + rtol * |other|, elementwise: a bool tensor."""
+        """|input - other| <= atol + rtol * |other|: a bool tensor."""
     def isfinite(self) -> Tensor:
-        """Is it neither nan nor infinite? A bool tensor of the same shape."""
+        """Is it neither nan nor infinite? A bool tensor."""
     def isinf(self) -> Tensor:
-        """Is it inf or -inf? A bool tensor of the same shape."""
+        """Is it inf or -inf? A bool tensor."""
     def isnan(self) -> Tensor:
-        """Is it nan? A bool tensor of the same shape."""
+        """Is it nan? A bool tensor."""
     def le(self, other: Any) -> Tensor:
-        """input <= other, elementwise: a bool tensor."""
+        """input <= other: a bool tensor."""
     def lerp(self, end: Tensor, weight: Any) -> Tensor:
         """input + weight * (end - input); the weight is a number or a tensor."""
     def log(self) -> Tensor:
@@ -515,7 +518,7 @@ class Tensor:
     def logical_and(self, other: Any) -> Tensor:
         """Are both not 0? A bool tensor."""
     def logical_not(self) -> Tensor:
-        """Is it 0 (or False)? A bool tensor of the same shape."""
+        """Is it 0 (or False)? A bool tensor."""
     def logical_or(self, other: Any) -> Tensor:
         """Is one of them not 0? A bool tensor."""
     def logical_xor(self, other: Any) -> Tensor:
@@ -525,7 +528,7 @@ class Tensor:
     def long(self) -> Tensor:
         """The tensor as torch.int64; itself if it is."""
     def lt(self, other: Any) -> Tensor:
-        """input < other, elementwise: a bool tensor."""
+        """input < other: a bool tensor."""
     @property
     def mT(self) -> Tensor:
         """The last two dimensions exchanged."""
@@ -544,7 +547,7 @@ class Tensor:
     def max(self, dim: Tensor | None = None, *, other: Tensor | None = None) -> Tensor:
         """The largest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
     def maximum(self, other: Any) -> Tensor:
-        """The larger of two; of equal ones each gets half the gradient."""
+        """The larger of two; equal ones share the gradient."""
     def mean(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, dtype: Any = None) -> Tensor:
         """The mean of all elements, or along `dim`; of floats only, or with `dtype=`."""
     @overload
@@ -560,7 +563,7 @@ class Tensor:
     def min(self, dim: Tensor | None = None, *, other: Tensor | None = None) -> Tensor:
         """The smallest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
     def minimum(self, other: Any) -> Tensor:
-        """The smaller of two; of equal ones each gets half the gradient."""
+        """The smaller of two; equal ones share the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:
         """The product of two matrices, (n, m) and (m, p): (n, p)."""
     def movedim(self, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> Tensor:
@@ -579,7 +582,7 @@ class Tensor:
     def nbytes(self) -> builtins.int:
         """How many bytes all elements take."""
     def ne(self, other: Any) -> Tensor:
-        """input != other, elementwise: a bool tensor."""
+        """input != other: a bool tensor."""
     def neg(self) -> Tensor:
         """-input."""
     def neg_(self) -> Tensor:
@@ -723,9 +726,9 @@ class Tensor:
     def true_divide(self, other: Any) -> Tensor:
         """input / other, as `div`."""
     def trunc(self) -> Tensor:
-        """The whole part of each number; its gradient is 0 everywhere."""
+        """The whole part of each number; its gradient is 0."""
     def trunc_(self) -> Tensor:
-        """The whole part of each number; its gradient is 0 everywhere."""
+        """The whole part of each number; its gradient is 0."""
     def type(self, dtype: Any = None) -> Any:
         """The tensor in another type; without an argument the name of its type, such as 'torch.FloatTensor'."""
     def type_as(self, other: Tensor) -> Tensor:

@@ -84,7 +84,8 @@ def in_place(*functions: Callable[..., Any]) -> list[Callable[..., Any]]:
 
         write_.__name__ = write_.__qualname__ = f"{function.__name__}_"
         write_.__doc__ = f"`{function.__name__}`, written into this tensor; returns the tensor."
-        write_.__wrapped__ = function  # type: ignore[attr-defined]  # its signature
+        # which gives it its signature
+        write_.__dict__["__wrapped__"] = function
         return write_
 
     return [twin(function) for function in functions]
@@ -107,9 +108,8 @@ DIRECT = {table.add: np.add, table.sub: np.subtract, table.mul: np.multiply}
 def written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
     """Compute `p -= g` without an array in between; False, and nothing done, unless numpy's result is sure to be ours."""
     array = target._data
-    if type(array) is not ndarray or array.dtype.kind != "f" or type(target._counter) is Untracked:
-        return False
-    if 0 in array.strides:
+    floats = type(array) is ndarray and array.dtype.kind == "f" and 0 not in array.strides
+    if not floats or type(target._counter) is Untracked:
         return False
     if type(other) is not float:
         other = other._data if isinstance(other, Tensor) else None
@@ -131,11 +131,10 @@ def check_writable(target: Tensor) -> None:
     errors.check(state.inference or not isinstance(target._counter, Untracked), errors.INFERENCE_WRITTEN)
     if not state.recording or not target.requires_grad:
         return
-    if target._view is None and target.is_leaf:
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    words = "leaf Variable that requires grad is being used in an in-place operation."
+    errors.check(target._view is not None or not target.is_leaf, f"a {words}")
     check_view(target)
-    if target._view is not None and target._view[0].is_leaf:
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    errors.check(target._view is None or not target._view[0].is_leaf, f"a view of a {words}")
 
 
 def check_view(target: Tensor, written: str = "is being") -> None:
@@ -215,11 +214,14 @@ def rewrite_history(target: Tensor, node: Node) -> None:
 def made_again(view: Tensor) -> Node | None:
     """The node of a view whose memory was written to: what the same view operations record on the owner as it is now.
 
-    While nothing is recorded it is the old one.  RuntimeError for a view that cannot be made again.
+    While nothing is recorded it is the old one.  RuntimeError for a view that cannot be made again.  A view that was made
+    while nothing was recorded has a node that nothing reaches, as long as the owner has one.
     """
-    owner, path = view._view or (view, ())
-    node: Node | None = view.__dict__["_old"]
-    if not state.recording:
+    (owner, path), notes = view._view or (view, ()), view.__dict__
+    node: Node | None = notes.get("_old", notes.get("_unreached"))
+    if owner._node is None and "_unreached" in notes:
+        return None
+    if not state.recording or "_old" not in notes:
         return node
     if owner._node is not None or (node is not None and node.parents):
         check_view(view, "its base or another view of its base has been")
@@ -230,7 +232,7 @@ def made_again(view: Tensor) -> Node | None:
             move_retained(node, seen)
             node = seen
     view._node = node
-    del view.__dict__["_old"]
+    del notes["_old"]
     return node
 
 

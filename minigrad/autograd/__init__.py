@@ -24,7 +24,7 @@ backward, grad = public(tape.backward), public(tape.grad)
 __all__ = [
     "Function", "backward", "check_graph", "detect_anomaly", "enable_grad", "function", "functional", "grad",
     "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled",
-]  # fmt: skip
+]
 errors.namespace(__name__)
 # `from torch.autograd.function import ...` finds it too
 sys.modules[f"{__name__}.function"] = function

@@ -15,7 +15,7 @@ import numpy as np
 from minigrad import errors, tape
 from minigrad.errors import line_number, quoted, source_line
 from minigrad.tape import Walk
-from minigrad.tensor import Node, Tensor
+from minigrad.tensor import Node
 
 FLOATS = (np.float16, np.float32, np.float64)
 ENABLED = (
@@ -44,7 +44,7 @@ class AnomalyWalk(Walk):
                     check(node, place, contribution)
         except Exception as error:
             text = FAILED.format(node.owner.name(), traced(node))
-            warnings.warn(text, UserWarning, stacklevel=2)
+            warnings.warn(text, stacklevel=2)
             if errors.HINT in str(error):
                 error.args = (str(error).replace(errors.HINT, HINT),)
             raise
@@ -59,7 +59,7 @@ class UncheckedWalk(AnomalyWalk):
 
 def check(node: Node, place: int, contribution: Any) -> None:
     """RuntimeError if a contribution of `node` holds a nan."""
-    raw = contribution._data if isinstance(contribution, Tensor) else contribution
+    raw = getattr(contribution, "_data", contribution)
     if raw is None or raw.dtype.kind != "f" or not np.isnan(raw).any():
         return
     name = node.owner.name()
@@ -115,7 +115,7 @@ class detect_anomaly(set_detect_anomaly):
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
-        warnings.warn(ENABLED, UserWarning, stacklevel=2)
+        warnings.warn(ENABLED, stacklevel=2)
 
     def __enter__(self) -> None:
         super().__init__(True, self.check_nan)

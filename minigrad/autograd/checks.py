@@ -51,7 +51,7 @@ class GradcheckError(RuntimeError):
 def gradcheck(
     func: Func, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
     raise_exception: bool = True,
-) -> bool:  # fmt: skip
+) -> bool:
     """True if |analytical - numerical| <= atol + rtol * |numerical| everywhere.
 
     func: takes `inputs`, returns a tensor or a tuple of tensors.  Inputs that
@@ -81,7 +81,7 @@ def check(func: Func, inputs: Any, eps: float, atol: float, rtol: float) -> None
         if not isinstance(x, Tensor) or not x.requires_grad:
             continue
         if x.dtype is not dtypes.float64:
-            warnings.warn(NOT_DOUBLE.format(i), UserWarning, stacklevel=4)
+            warnings.warn(NOT_DOUBLE.format(i), stacklevel=4)
         if any(step == 0 and n > 1 for step, n in zip(x.stride(), x.shape)):
             raise RuntimeError(EXPANDED.format(i))
     ys = called(func, args)
@@ -149,7 +149,7 @@ def analytical(y: Tensor, x: Tensor) -> Any:
 def gradgradcheck(
     func: Func, inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
     rtol: float = 1e-3, raise_exception: bool = True,
-) -> bool:  # fmt: skip
+) -> bool:
     """`gradcheck` of the function from inputs and upstream gradients to gradients.
 
     grad_outputs: the upstream gradients, one for each output that requires grad;
@@ -181,7 +181,7 @@ def gradgradcheck(
 def check_graph(
     loss: Tensor, *, eps: float = 1e-6, atol: float = 1e-6,
     rtol: float = 1e-4, seed: int = 0,
-) -> bool:  # fmt: skip
+) -> bool:
     """Check each operation of a graph: its rule against its own forward.
 
     In float64, from the oldest to the newest; the upstream gradient is random.

@@ -183,10 +183,10 @@ def gradients(
 ) -> Tensors:
     """The gradient of sum(v · y) with respect to xs; zeros where none depends."""
     weights = vs or [None] * len(ys)
-    roots = [(y, v) for y, v in zip(ys, weights, strict=True) if y.requires_grad]
+    roots = [(y, v) for y, v in zip(ys, weights) if y.requires_grad]
     if not roots:
         return tuple(zeros_like(x) for x in xs)
-    outputs, weights = zip(*roots, strict=True)
+    outputs, weights = zip(*roots)
     return grad(outputs, xs, weights, True, create_graph, materialize_grads=True)
 
 
@@ -201,7 +201,7 @@ def vector(v: Any, like: Tensors, name: str, where: str) -> Tensors:
     if len(vs) != len(like):
         lengths = f"should be {len(like)} but got {len(vs)}"
         raise RuntimeError(f"v is a tuple of invalid length: {lengths}.")
-    for a, b in zip(vs, like, strict=True):
+    for a, b in zip(vs, like):
         if a.shape != b.shape:
             sizes = f"should be {b.shape} but got {a.shape}"
             raise RuntimeError(f"v has invalid size: {sizes}.")

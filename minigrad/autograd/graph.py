@@ -63,8 +63,7 @@ class saved_tensors_hooks:
         tensor = wrap(array, maker)
         with no_grad():
             content = self.pack_hook(tensor)
-        if tensor._counter[0]:
-            raise RuntimeError(PACKED_IN_PLACE)
+        errors.check(not tensor._counter[0], PACKED_IN_PLACE)
         if content is tensor and own and maker is not None:
             # a node that holds its own result would never be freed
             made_by, unpack = weakref.ref(maker), self.unpack_hook

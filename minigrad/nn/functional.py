@@ -118,8 +118,10 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
     rows = weight.shape[0]
     index = np.asarray(input._data)
     if index.dtype not in (np.int64, np.int32):
-        wanted = "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int"
-        raise RuntimeError(f"{wanted}; but got {input.type()} instead (while checking arguments for embedding)")
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got {input.type()} instead (while checking arguments for embedding)"
+        )
     if index.size and not 0 <= index.min() <= index.max() < rows:
         raise IndexError("index out of range in self")
     padding = -1 if padding_idx is None else padding_idx % rows
@@ -164,7 +166,8 @@ def layer_norm(
         )
     _check_types(input, weight, bias)
     dims = tuple(range(first, input.ndim))
-    return table.layer_norm(input, _or(weight, 1.0), _or(bias, 0.0), table.moments(input._data, dims, eps))
+    stats = table.moments(input._data, dims, eps)
+    return table.layer_norm(input, _or(weight, 1.0), _or(bias, 0.0), stats)
 
 
 @public
@@ -172,7 +175,7 @@ def batch_norm(
     input: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
     weight: Tensor | None = None, bias: Tensor | None = None,
     training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """(x - mean) / std of each channel (dimension 1), times weight, plus bias.
 
     In training over the batch, and the running statistics move by `momentum`
@@ -193,7 +196,8 @@ def batch_norm(
         return (input - u) * (v + eps).rsqrt() * y + z
     dims = (0, *range(2, input.ndim))
     if math.prod(input.shape[d] for d in dims) == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
+        words = "Expected more than 1 value per channel when training"
+        raise ValueError(f"{words}, got input size {input.size()}")
     x = input._data
     if running_mean is not None and running_var is not None:
         _move(running_mean, x.mean(dims), momentum)
@@ -221,8 +225,7 @@ def _check_types(input: Tensor, *parameters: Tensor | None) -> None:
 @public
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """x divided by its p-norm along a dimension, which counts as eps or more."""
-    norm = input.norm(p, dim, keepdim=True)
-    return input / norm.clamp_min(eps).expand_as(input)
+    return input / input.norm(p, dim, True).clamp_min(eps).expand_as(input)
 
 
 @public
@@ -289,6 +292,11 @@ def _batched(input: Tensor, refusal: str) -> Tensor:
     return input if input.ndim == 4 else input.unsqueeze(0)
 
 
+def _as_given(input: Tensor, out: Tensor) -> Tensor:
+    """The result for images without a batch dimension has none either."""
+    return out if input.ndim == 4 else out.squeeze(0)
+
+
 @public
 def conv2d(
     input: Tensor,
@@ -308,9 +316,8 @@ def conv2d(
     x = _batched(input, "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: {}")
     kernel = weight.shape[2:]
     if padding == "same":
-        spans = [d * (k - 1) for d, k in zip(pair(dilation), kernel, strict=True)]
-        if any(s != 1 for s in pair(stride)):
-            raise RuntimeError("padding='same' is not supported for strided convolutions")
+        spans = [d * (k - 1) for d, k in zip(pair(dilation), kernel)]
+        check(pair(stride) == (1, 1), "padding='same' is not supported for strided convolutions")
         padding = tuple(s // 2 for s in spans)
         odd = [s % 2 for s in spans]
         # one more on the right and at the bottom
@@ -318,8 +325,7 @@ def conv2d(
             x = pad(x, (0, odd[1], 0, odd[0]))
     windows = _windows(kernel, stride, 0 if padding == "valid" else padding, dilation)
     _check_conv(x, weight, bias, windows, groups)
-    out = table.conv2d(x, weight, bias, windows, groups)
-    return out if input.ndim == 4 else out.squeeze(0)
+    return _as_given(input, table.conv2d(x, weight, bias, windows, groups))
 
 
 def _check_conv(x: Tensor, weight: Tensor, bias: Any, windows: Windows, groups: int) -> None:
@@ -330,14 +336,16 @@ def _check_conv(x: Tensor, weight: Tensor, bias: Any, windows: Windows, groups: 
     size, given = list(weight.shape), list(x.shape)
     check(size[0] % groups == 0, f"Given groups={groups}, expected weight to be divisible by it")
     if given[1] != size[1] * groups:
-        wanted = f"expected input{given} to have {size[1] * groups} channels, but got {given[1]} channels instead"
-        raise RuntimeError(f"Given groups={groups}, weight of size {size}, {wanted}")
+        wanted = f"expected input{given} to have {size[1] * groups} channels"
+        words = f"Given groups={groups}, weight of size {size}, {wanted}"
+        raise RuntimeError(f"{words}, but got {given[1]} channels instead")
     if bias is not None and bias.dtype is not x.dtype:
-        raise RuntimeError(f"Input type ({x.dtype.c_name}) and bias type ({bias.dtype.c_name}) should be the same")
+        kinds = f"Input type ({x.dtype.c_name}) and bias type ({bias.dtype.c_name})"
+        raise RuntimeError(f"{kinds} should be the same")
     if min(windows.counts(x.shape[2:])) < 1:
-        edges = zip(x.shape[2:], windows.padding, strict=True)
+        edges = zip(x.shape[2:], windows.padding)
         padded = " x ".join(str(n + 2 * p) for n, p in edges)
-        reach = zip(windows.dilation, windows.kernel, strict=True)
+        reach = zip(windows.dilation, windows.kernel)
         kernel = " x ".join(str(d * (k - 1) + 1) for d, k in reach)
         sizes = f"Calculated padded input size per channel: ({padded}). Kernel size: ({kernel})."
         raise RuntimeError(f"{sizes} Kernel size can't be greater than actual input size")
@@ -368,8 +376,7 @@ def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
     windows = _windows(kernel_size, stride, padding, dilation)
     x = _pooled(input, windows)
     places = kernels.largest_places(x._data, windows)
-    out = table.max_pool2d(x, places, (0, 1, 2, 3))
-    return out if input.ndim == 4 else out.squeeze(0)
+    return _as_given(input, table.max_pool2d(x, places, (0, 1, 2, 3)))
 
 
 @public
@@ -378,8 +385,7 @@ def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
     errors.check_dim(-3, input.ndim)
     windows = _windows(kernel_size, stride, padding)
     x = _pooled(input, windows)
-    out = table.avg_pool2d(x, windows)
-    return out if input.ndim == 4 else out.squeeze(0)
+    return _as_given(input, table.avg_pool2d(x, windows))
 
 
 @public
@@ -392,8 +398,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     check(min(windows.stride) > 0, "stride should be greater than zero")
     given = f"Given input with spatial size {tuple(x.shape[2:])}, kernel_size={windows.kernel}"
     check(min(windows.counts(x.shape[2:])) > 0, given)
-    out = table.unfold(x, windows)
-    return out if input.ndim == 4 else out.squeeze(0)
+    return _as_given(input, table.unfold(x, windows))
 
 
 @public
@@ -578,7 +583,8 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     row, number = table.nll_loss if len(have) == 2 else table.nll_loss2d, have[1]
     # so that negative numbers are the largest
     unsigned = classes.view(np.uint64)
-    if weight is None and unsigned.item(unsigned.argmax()) < number and not 0 <= ignore_index < number:
+    all_count = weight is None and not 0 <= ignore_index < number
+    if all_count and unsigned.item(unsigned.argmax()) < number:
         total = classes.size if reduction == "mean" else 1 if reduction == "sum" else None
         return row(input, target, None, total)
     counted = classes != ignore_index
@@ -588,8 +594,8 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     classes = np.where(counted, classes, 0)
     weights = counted.astype(input._data.dtype)
     if weight is not None:
-        if weight.shape != (number,):
-            raise RuntimeError(f"weight tensor should be defined either for all {number} classes or no classes")
+        words = f"weight tensor should be defined either for all {number} classes or no classes"
+        check(weight.shape == (number,), words)
         weights *= weight._data[classes]
     total = weights.sum() if reduction == "mean" else 1 if reduction == "sum" else None
     return row(input, wrap(classes), weights, total)

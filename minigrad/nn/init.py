@@ -94,7 +94,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | Non
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Uniform in ± gain * sqrt(3 / fan).
 
     The gain is that of the nonlinearity, with slope `a` for "leaky_relu".
@@ -108,7 +108,7 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Normal with standard deviation gain / sqrt(fan).
 
     The gain is that of the nonlinearity, with slope `a` for "leaky_relu".

@@ -107,7 +107,10 @@ class ModuleList(_Row):
         parts, first = [], 0
         for text, same in groupby(map(indented, self)):
             last = first + len(list(same)) - 1
-            parts.append(f"({first}): {text}" if first == last else f"({first}-{last}): {last - first + 1} x {text}")
+            if first != last:
+                text = f"{last - first + 1} x {text}"
+            place = first if first == last else f"{first}-{last}"
+            parts.append(f"({place}): {text}")
             first = last + 1
         return bracketed(self._get_name(), [], parts)
 
@@ -249,11 +252,12 @@ class Linear(_Weighted):
 
     def forward(self, input: Tensor) -> Tensor:
         # a lookup is faster than self.weight
-        own = self._parameters
-        return F.linear(input, own["weight"], own["bias"])  # type: ignore[arg-type]
+        own: Any = self._parameters
+        return F.linear(input, own["weight"], own["bias"])
 
     def extra_repr(self) -> str:
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        sizes = f"in_features={self.in_features}, out_features={self.out_features}"
+        return f"{sizes}, bias={self.bias is not None}"
 
 
 class Embedding(Module):
@@ -262,7 +266,7 @@ class Embedding(Module):
     def __init__(
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, *,
         device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise AssertionError("Padding_idx must be within num_embeddings")
@@ -295,7 +299,7 @@ class Conv2d(_Weighted):
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
         padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True, *,
         device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         if in_channels % groups or out_channels % groups:
             raise ValueError("in_channels must be divisible by groups")
@@ -365,7 +369,7 @@ class LayerNorm(_Layer):
     def __init__(
         self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True,
         bias: bool = True, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
@@ -386,7 +390,7 @@ class _BatchNorm(Module):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
         track_running_stats: bool = True, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
@@ -604,7 +608,7 @@ class CrossEntropyLoss(_WeightedLoss):
     def __init__(
         self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean",
         label_smoothing: float = 0.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(weight, reduction=reduction)
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 

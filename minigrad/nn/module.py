@@ -227,7 +227,7 @@ class Module:
         homes = [self.__dict__[home] for home in _HOMES]
         return sorted({*super().__dir__(), *(n for h in homes for n in h)})
 
-    def _check_name(self, kind: str, name: Any) -> None:
+    def _check_member(self, kind: str, name: Any, value: Any, expected: type, wanted: str) -> None:
         home = f"_{kind}s"
         if home not in self.__dict__:
             raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
@@ -236,14 +236,13 @@ class Module:
             raise KeyError(f'{kind} name can\'t contain "."{got}')
         if hasattr(self, name) and name not in self.__dict__[home]:
             raise KeyError(f"attribute '{name}' already exists")
+        if value is not None and not isinstance(value, expected):
+            where = f"to {kind} '{name}' ({wanted} or None required)"
+            raise TypeError(f"cannot assign '{typename(value)}' object {where}")
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Store a parameter under a name; None reserves the name."""
-        self._check_name("parameter", name)
-        if param is not None and not isinstance(param, Parameter):
-            raise TypeError(
-                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
-            )
+        self._check_member("parameter", name, param, Parameter, "torch.nn.Parameter")
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -251,11 +250,7 @@ class Module:
 
         A buffer that is not `persistent` is no part of the state dict.
         """
-        self._check_name("buffer", name)
-        if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(
-                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
-            )
+        self._check_member("buffer", name, tensor, Tensor, "torch Tensor")
         self._buffers[name] = tensor
         self._non_persistent_buffers_set.discard(name)
         if not persistent:
@@ -265,7 +260,7 @@ class Module:
         """Store a child module under a name, as assigning it does."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
-        self._check_name("module", name)
+        self._check_member("module", name, module, Module, "torch.nn.Module")
         self._modules[name] = module
 
     add_module = register_module

@@ -86,7 +86,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             [3., 4.]], dtype=torch.float64)
     """
     if isinstance(data, Tensor):
-        warnings.warn(COPY, UserWarning, stacklevel=3)
+        warnings.warn(COPY, stacklevel=3)
     wanted = None if dtype is None else dtypes.resolve(dtype, "tensor")
     return leaf(np.array(array_of(data, wanted)), requires_grad, device)
 
@@ -95,7 +95,7 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     """The data as an array of this type; a tensor or array that has it already is not copied."""
     if isinstance(data, Tensor):
         data = data._data
-    if isinstance(data, (np.ndarray, np.generic)):
+    if isinstance(data, dtypes.ARRAYS):
         array = dtypes.native(np.asarray(data))
         return array if dtype is None else dtypes.cast(array, dtype)
     # numpy finds the shape
@@ -175,22 +175,23 @@ def from_numpy(ndarray: Any) -> Tensor:
 @public
 def zeros(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """All zeros: `zeros(2, 3)` or `zeros((2, 3))`, of the default type."""
-    array = np.zeros(size_of("zeros", shape or (size,)), kind_of(dtype, "zeros").numpy)
-    return leaf(array, requires_grad, device)
+    return _filled(np.zeros, "zeros", shape or (size,), dtype, requires_grad, device)
 
 
 @public
 def ones(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """All ones: `ones(2, 3)` or `ones((2, 3))`, of the default type."""
-    array = np.ones(size_of("ones", shape or (size,)), kind_of(dtype, "ones").numpy)
-    return leaf(array, requires_grad, device)
+    return _filled(np.ones, "ones", shape or (size,), dtype, requires_grad, device)
 
 
 @public
 def empty(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Room for numbers that are to be written: they are zeros here, and anything in PyTorch."""
-    array = np.zeros(size_of("empty", shape or (size,)), kind_of(dtype, "empty").numpy)
-    return leaf(array, requires_grad, device)
+    return _filled(np.zeros, "empty", shape or (size,), dtype, requires_grad, device)
+
+
+def _filled(make: Any, name: str, size: Any, dtype: Any, *further: Any) -> Tensor:
+    return leaf(make(size_of(name, size), kind_of(dtype, name).numpy), *further)
 
 
 @public
@@ -207,15 +208,13 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
 @public
 def zeros_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros with the shape and type of `input`."""
-    found = kind_of(dtype, "zeros_like", input.dtype)
-    return leaf(np.zeros_like(input._data, found.numpy), requires_grad)
+    return full_like(input, 0, dtype=dtype, requires_grad=requires_grad)
 
 
 @public
 def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones with the shape and type of `input`."""
-    found = kind_of(dtype, "ones_like", input.dtype)
-    return leaf(np.ones_like(input._data, found.numpy), requires_grad)
+    return full_like(input, 1, dtype=dtype, requires_grad=requires_grad)
 
 
 @public
@@ -264,7 +263,7 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
 def arange(
     start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """start, start + step, ... as long as it is below `end`: int64 if all are integers, else the default type.
 
     `arange(end)` starts at 0. RuntimeError for a step of 0, or one that leads away from `end`.
@@ -300,7 +299,7 @@ def linspace(
 def eye(
     n: int, m: int | None = None, *,
     dtype: Any = None, device: Any = None, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The identity matrix (n, n), or an (n, m) matrix with ones on the diagonal."""
     at_least(0, n, "n must be greater or equal to 0, got {}")
     at_least(0, n if m is None else m, "m must be greater or equal to 0, got {}")
@@ -321,7 +320,7 @@ def converted(x: Tensor, dtype: DType) -> Tensor:
 def to(
     self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
     copy: bool = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already.
 
     A device may be named too, by place or by name: NotImplementedError for any but the CPU.
@@ -446,8 +445,8 @@ def to_numpy(self: Tensor, *, force: bool = False) -> Array:
 
     RuntimeError for a tensor that requires grad, unless `force`: writes would go unnoticed.
     """
-    if self.requires_grad and state.recording and not force:
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    allowed = force or not state.recording or not self.requires_grad
+    check(allowed, "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     return self._writable()
 
 

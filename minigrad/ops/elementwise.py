@@ -65,7 +65,7 @@ sign = of_one(table.sign, "-1, 0 or 1: the sign of each number.")
 sqrt = of_one(table.sqrt, "The square root; nan for negative numbers.")
 rsqrt = of_one(table.rsqrt, "1 / sqrt(input).")
 reciprocal = of_one(table.reciprocal, "1 / input.")
-exp = of_one(table.exp, "e to the power of each number. Integers give floats, as in all functions of floats.")
+exp = of_one(table.exp, "e to the power of each number; integers give floats.")
 expm1 = of_one(table.expm1, "exp(input) - 1, accurate near 0.")
 log = of_one(table.log, "The natural logarithm: -inf at 0, nan below.")
 log1p = of_one(table.log1p, "log(1 + input), accurate near 0.")
@@ -83,9 +83,9 @@ tanh = of_one(table.tanh, "The hyperbolic tangent, between -1 and 1.")
 sigmoid = of_one(table.sigmoid, "1 / (1 + exp(-input)), between 0 and 1.")
 relu = of_one(table.relu, "input where it is positive, else 0; its gradient at 0 is 0.")
 erf = of_one(table.erf, "The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to input.")
-floor = of_one(table.floor, "The largest whole number that is not larger; its gradient is 0 everywhere.")
-ceil = of_one(table.ceil, "The smallest whole number that is not smaller; its gradient is 0 everywhere.")
-trunc = of_one(table.trunc, "The whole part of each number; its gradient is 0 everywhere.")
+floor = of_one(table.floor, "The largest whole number that is not larger; its gradient is 0.")
+ceil = of_one(table.ceil, "The smallest whole number that is not smaller; its gradient is 0.")
+trunc = of_one(table.trunc, "The whole part of each number; its gradient is 0.")
 
 
 @public
@@ -146,8 +146,8 @@ floor_divide = of_two(table.floor_divide, "floor_divide", "input / other rounded
 remainder = of_two(modulo, "remainder", "The rest of a division with the sign of `other`, as Python's %.")
 fmod = of_two(table.fmod, "fmod", "The rest of a division with the sign of `input`, as C's fmod.")
 atan2 = of_two(of_tensors(table.atan2), "atan2", "The angle in radians of the points (other, input).")
-maximum = of_two(of_tensors(table.maximum), "maximum", "The larger of two; of equal ones each gets half the gradient.")
-minimum = of_two(of_tensors(table.minimum), "minimum", "The smaller of two; of equal ones each gets half the gradient.")
+maximum = of_two(of_tensors(table.maximum), "maximum", "The larger of two; equal ones share the gradient.")
+minimum = of_two(of_tensors(table.minimum), "minimum", "The smaller of two; equal ones share the gradient.")
 
 
 @public
@@ -197,8 +197,8 @@ def pow(input: Any, exponent: Any) -> Tensor:
 @public
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """input + weight * (end - input); the weight is a number or a tensor."""
-    words = f"expected dtype {input.dtype.c_name} for `end` but got dtype {end.dtype.c_name}"
-    check(input.dtype is end.dtype, words)
+    a, b = input.dtype, end.dtype
+    check(a is b, f"expected dtype {a.c_name} for `end` but got dtype {b.c_name}")
     errors.floats_only("lerp_kernel_scalar", input.dtype)
     return input - weight * (input - end)
 
@@ -212,22 +212,22 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
     Where a bound holds, no gradient passes; exactly at a bound it does.
     """
-    return _clamped(table.clamp, input, min, max)
+    return _clamped(table.clamp, table.at_least, table.at_most, input, min, max)
 
 
 @public
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """input, but at least `min`."""
-    return _clamped(table.clamp_min, input, min, None)
+    return _clamped(table.clamp_min, table.clamp_min_tensor, None, input, min, None)
 
 
 @public
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """input, but at most `max`."""
-    return _clamped(table.clamp_max, input, None, max)
+    return _clamped(table.clamp_max, None, table.clamp_max_tensor, input, None, max)
 
 
-def _clamped(row: Any, x: Tensor, low: Any, high: Any) -> Tensor:
+def _clamped(row: Any, at_least: Any, at_most: Any, x: Tensor, low: Any, high: Any) -> Tensor:
     """Between two numbers or two tensors; whole numbers stay whole where the bounds are."""
     bounds = [bound for bound in (low, high) if bound is not None]
     check(bounds, "torch.clamp: At least one of 'min' or 'max' must not be None")
@@ -235,8 +235,8 @@ def _clamped(row: Any, x: Tensor, low: Any, high: Any) -> Tensor:
     if len(found) > 1 or False in found:
         raise errors.no_form("clamp", x, *bounds)
     if Tensor in found:
-        raised = x if low is None else where(x < low, low, x)
-        return raised if high is None else where(raised > high, high, raised)
+        x = x if low is None else at_least(x, low)
+        return x if high is None else at_most(x, high)
     least = -math.inf if low is None else float(low)
     most = math.inf if high is None else float(high)
     clamped = row(x, least, most)
@@ -261,9 +261,9 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     if condition.dtype is dtypes.uint8:
         warnings.warn("where received a uint8 condition tensor.", stacklevel=3)
         condition = condition.bool()
-    name = condition.dtype.tensor_name
-    words = f"but got a tensor with dtype {name}"
-    check(name == "Bool", f"where expected condition to be a boolean tensor, {words}")
+    wrong = f"but got a tensor with dtype {condition.dtype.tensor_name}"
+    right = condition.dtype is dtypes.bool_
+    check(right, f"where expected condition to be a boolean tensor, {wrong}")
     if False in kinds(input, other):
         raise errors.no_form("where", condition, input, other)
     raw = [x._data if isinstance(x, Tensor) else plain(x) for x in (input, other)]
@@ -299,41 +299,41 @@ def compared(ufunc: Any) -> Any:
     return compare
 
 
-def logical(ufunc: Any) -> Any:
-    return of_tensors(compared(ufunc))
+def logical(ufunc: Any, doc: str) -> Any:
+    return of_two(of_tensors(compared(ufunc)), ufunc.__name__, doc)
 
 
-eq = of_two(compared(np.equal), "eq", "input == other, elementwise: a bool tensor.")
-ne = of_two(compared(np.not_equal), "ne", "input != other, elementwise: a bool tensor.")
-lt = of_two(compared(np.less), "lt", "input < other, elementwise: a bool tensor.")
-le = of_two(compared(np.less_equal), "le", "input <= other, elementwise: a bool tensor.")
-gt = of_two(compared(np.greater), "gt", "input > other, elementwise: a bool tensor.")
-ge = of_two(compared(np.greater_equal), "ge", "input >= other, elementwise: a bool tensor.")
-logical_and = of_two(logical(np.logical_and), "logical_and", "Are both not 0? A bool tensor.")
-logical_or = of_two(logical(np.logical_or), "logical_or", "Is one of them not 0? A bool tensor.")
-logical_xor = of_two(logical(np.logical_xor), "logical_xor", "Is exactly one of them not 0? A bool tensor.")
+eq = of_two(compared(np.equal), "eq", "input == other: a bool tensor.")
+ne = of_two(compared(np.not_equal), "ne", "input != other: a bool tensor.")
+lt = of_two(compared(np.less), "lt", "input < other: a bool tensor.")
+le = of_two(compared(np.less_equal), "le", "input <= other: a bool tensor.")
+gt = of_two(compared(np.greater), "gt", "input > other: a bool tensor.")
+ge = of_two(compared(np.greater_equal), "ge", "input >= other: a bool tensor.")
+logical_and = logical(np.logical_and, "Are both not 0? A bool tensor.")
+logical_or = logical(np.logical_or, "Is one of them not 0? A bool tensor.")
+logical_xor = logical(np.logical_xor, "Is exactly one of them not 0? A bool tensor.")
 
 
-def asked(ufunc: Any, name: str, doc: str) -> Callable[[Tensor], Tensor]:
+def asked(ufunc: Any, doc: str) -> Callable[[Tensor], Tensor]:
     """What numpy's function says of each number, as function and method."""
 
     def function(input: Tensor) -> Tensor:
         return wrap(ufunc(input._data))
 
-    made = named(function, name, doc)
+    made = named(function, ufunc.__name__, doc)
     attach(made)
     return made
 
 
-isnan = asked(np.isnan, "isnan", "Is it nan? A bool tensor of the same shape.")
-isinf = asked(np.isinf, "isinf", "Is it inf or -inf? A bool tensor of the same shape.")
-isfinite = asked(np.isfinite, "isfinite", "Is it neither nan nor infinite? A bool tensor of the same shape.")
-logical_not = asked(np.logical_not, "logical_not", "Is it 0 (or False)? A bool tensor of the same shape.")
+isnan = asked(np.isnan, "Is it nan? A bool tensor.")
+isinf = asked(np.isinf, "Is it inf or -inf? A bool tensor.")
+isfinite = asked(np.isfinite, "Is it neither nan nor infinite? A bool tensor.")
+logical_not = asked(np.logical_not, "Is it 0 (or False)? A bool tensor.")
 
 
 @public
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """|input - other| <= atol + rtol * |other|, elementwise: a bool tensor."""
+    """|input - other| <= atol + rtol * |other|: a bool tensor."""
     a, b = input.dtype.tensor_name, other.dtype.tensor_name
     check(a == b, f"{a} did not match {b}")
     for name, value in (("rtol", rtol), ("atol", atol)):
@@ -437,8 +437,9 @@ attach(__mod__=modulo, __rmod__=reflected(table.remainder_tensor))
 attach(__pow__=__pow__, __rpow__=__rpow__)
 attach(__lshift__=left_out, __rshift__=left_out)
 attach(__neg__=table.neg, __pos__=__pos__, __abs__=table.abs, __invert__=__invert__)
-attach(__eq__=compared(np.equal), __ne__=compared(np.not_equal), __lt__=compared(np.less))
-attach(__le__=compared(np.less_equal), __gt__=compared(np.greater), __ge__=compared(np.greater_equal))
+attach(__eq__=compared(np.equal), __ne__=compared(np.not_equal))
+attach(__lt__=compared(np.less), __le__=compared(np.less_equal))
+attach(__gt__=compared(np.greater), __ge__=compared(np.greater_equal))
 for _name in ("and", "or", "xor"):
     _method = compared(getattr(np, f"bitwise_{_name}"))
     attach(**{f"__{_name}__": _method, f"__r{_name}__": _method})

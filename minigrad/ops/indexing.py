@@ -22,7 +22,7 @@ from minigrad.ops.creation import converted
 from minigrad.ops.elementwise import places_of
 from minigrad.ops.shapes import expand, expand_shape
 from minigrad.tensor import Tensor, wrap
-from minigrad.views import check_memory, check_writable, in_place, overlaps, overwrite, write
+from minigrad.views import check_memory, check_writable, in_place, overlaps, overwrite
 
 Shape = tuple[int, ...]
 
@@ -341,9 +341,10 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     a, b = input.dtype.tensor_name, source.dtype.tensor_name
     check(a == b, f"index_add_(): self ({a}) and source ({b}) must have the same scalar type")
     own, given = input._data.shape, source._data.shape
-    alike = own == given or (len(own) == len(given) and _with(own, where, 0) == _with(given, where, 0))
-    words = f"excluding the specified dimension. Got self.shape = {list(own)} source.shape = {list(given)}"
-    check(alike, f"source tensor shape must match self tensor shape, {words}")
+    shapes = f"Got self.shape = {list(own)} source.shape = {list(given)}"
+    words = f"must match self tensor shape, excluding the specified dimension. {shapes}"
+    others = len(own) == len(given) and _with(own, where, 0) == _with(given, where, 0)
+    check(own == given or others, f"source tensor shape {words}")
     places = _vector("index_add_", input, where, index, "int32/int64")
     check(places.size == (given or (1,))[where], f"index_add_(): Number of indices ({places.size})")
     return table.index_add(input, index, source if alpha == 1 else source * alpha, (where,))
@@ -377,7 +378,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """`masked_fill`, written into this tensor, to whose shape the mask is stretched; returns the tensor."""
     errors.broadcast_shapes(self._data.shape, mask._data.shape)
-    return write(self, masked_fill, mask, value)
+    return overwrite(self, masked_fill, mask, value)
 
 
 def _check_mask_type(mask: Tensor) -> None:

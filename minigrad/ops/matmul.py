@@ -32,8 +32,8 @@ def _by(shape: Shape) -> str:
 
 def check_dot(a: Shape, b: Shape) -> None:
     """RuntimeError unless both are vectors of one length."""
-    if len(a) != 1 or len(b) != 1:
-        raise RuntimeError(f"1D tensors expected, but got {len(a)}D and {len(b)}D tensors")
+    vectors = len(a) == len(b) == 1
+    check(vectors, f"1D tensors expected, but got {len(a)}D and {len(b)}D tensors")
     if a != b:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of "
@@ -43,8 +43,8 @@ def check_dot(a: Shape, b: Shape) -> None:
 
 def check_mv(a: Shape, b: Shape) -> None:
     """RuntimeError unless a matrix and a vector fit."""
-    if len(a) != 2 or len(b) != 1:
-        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {len(a)}, {len(b)}")
+    fit = len(a) == 2 and len(b) == 1
+    check(fit, f"vector + matrix @ vector expected, got 1, {len(a)}, {len(b)}")
     if a[1] != b[0]:
         raise RuntimeError(f"size mismatch, got input ({a[0]}), mat ({_by(a)}), vec ({b[0]})")
 
@@ -52,8 +52,7 @@ def check_mv(a: Shape, b: Shape) -> None:
 def check_mm(a: Shape, b: Shape) -> None:
     """RuntimeError unless two matrices fit."""
     for name, shape in (("self", a), ("mat2", b)):
-        if len(shape) != 2:
-            raise RuntimeError(f"{name} must be a matrix")
+        check(len(shape) == 2, f"{name} must be a matrix")
     if a[1] != b[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_by(a)} and {_by(b)})")
 
@@ -61,8 +60,7 @@ def check_mm(a: Shape, b: Shape) -> None:
 def check_bmm(a: Shape, b: Shape) -> None:
     """RuntimeError unless two batches of matrices fit."""
     for name, shape in (("batch1", a), ("batch2", b)):
-        if len(shape) != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor")
+        check(len(shape) == 3, f"{name} must be a 3D tensor")
     if a[0] != b[0] or a[2] != b[1]:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{a[0]}, {a[2]}] "
@@ -72,8 +70,8 @@ def check_bmm(a: Shape, b: Shape) -> None:
 
 def check_matmul(a: Shape, b: Shape) -> None:
     """RuntimeError unless `a @ b` can be, in the words of the product that it would be."""
-    if not a or not b:
-        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D")
+    words = f"but they are {len(a)}D and {len(b)}D"
+    check(a and b, f"both arguments to matmul need to be at least 1D, {words}")
     rows = a if len(a) < 2 else (math.prod(a[:-1]), a[-1])
     if len(b) == 1:
         (check_dot if len(a) == 1 else check_mv)(rows, b)
@@ -89,7 +87,8 @@ def check_types(x: Tensor, y: Tensor) -> None:
     """RuntimeError unless both have one number type, NotImplementedError for booleans."""
     a, b = x.dtype, y.dtype
     if a is not b:
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a.c_name} != {b.c_name}")
+        kinds = f"{a.c_name} != {b.c_name}"
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {kinds}")
     errors.numbers_only("addmm_impl_cpu_", a)
 
 
@@ -212,7 +211,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """
     if isinstance(dims, int):
         errors.at_least(0, dims, "tensordot expects dims >= 0, but got dims={}")
-        check(dims <= min(a.ndim, b.ndim), f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        words = f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}"
+        check(dims <= min(a.ndim, b.ndim), words)
         dims = range(-dims, 0), range(dims)
     left, right = ([check_dim(d, x.ndim) for d in part] for x, part in zip((a, b), dims))
     check(len(left) == len(right), "both dimension lists should have same length")
@@ -325,7 +325,9 @@ def _multiplied(x: Tensor, a: str, y: Tensor, b: str, wanted: str) -> tuple[Tens
     left = _in_order(x, a, batch + rows + gone).reshape(n, r, k)
     right = _in_order(y, b, batch + gone + columns).reshape(n, k, m)
     letters = batch + rows + columns
-    return bmm(left, right).reshape([size[c] for c in letters]), letters
+    # where nothing is summed, booleans can be multiplied too
+    product = bmm(left, right) if k != 1 else table.mul(left, right)
+    return product.reshape([size[c] for c in letters]), letters
 
 
 attach(__matmul__, __rmatmul__, matmul, mm, bmm, mv, dot, outer, inner, addmm, trace)

@@ -109,8 +109,7 @@ class Generator:
         Fewer than 16 come one by one from double Box-Muller, which gives two at a time and keeps the second. Else
         blocks of 16 uniforms become 16 normals; where the last block is short, the last 16 are drawn again.
         """
-        if not std >= 0:
-            raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+        errors.at_least(0, std, "normal expects std >= 0.0, but found std {:g}")
         count = math.prod(shape)
         if count < 16:
             few = np.array([self._one_normal() for _ in range(count)])
@@ -191,7 +190,7 @@ LOG = f32([
     7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1,
     -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
     2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
-])  # fmt: skip
+])
 SIN = f32([-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1])
 COS = f32([2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2])
 # minus pi/4 in three parts, and log(2) in two
@@ -357,8 +356,8 @@ def normal(
 def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
     """For each probability in `input`, 1 or 0.  RuntimeError for one outside [0, 1]."""
     p = np.asarray(input._data)
-    if not ((p >= 0) & (p <= 1)).all():
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    right = ((p >= 0) & (p <= 1)).all()
+    check(right, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     drawn = (generator or default_generator).uniform(p.shape, kind=p.dtype)
     return table.drawn_bernoulli(input, (drawn < p).astype(p.dtype)[()])
 

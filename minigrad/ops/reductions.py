@@ -64,8 +64,8 @@ def mean(input: Tensor, dim: Dims | None = None, keepdim: bool = False, *, dtype
     if input._data.dtype.kind != "f":
         which = "Input" if dtype is None else "Optional"
         raise RuntimeError(
-            f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
-            f"Got: {input.dtype.tensor_name}"
+            f"mean(): could not infer output dtype. {which} dtype must be "
+            f"either a floating point or complex dtype. Got: {input.dtype.tensor_name}"
         )
     if dim is None and not keepdim:
         return table.mean_all(input)
@@ -122,9 +122,7 @@ def vector_norm(
 ) -> Tensor:
     """The norm of this order of all elements, or along `dim`; of floats only."""
     x = _to(dtype, x)
-    if x._data.dtype.kind != "f":
-        kind = x.dtype.tensor_name
-        raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind}")
+    errors.linalg_floats("vector_norm", x.dtype)
     dims = reduced_dims(dim, x.ndim)
     if ord == 2:
         return table.vector_norm(x, dims, keepdim)

@@ -241,8 +241,7 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
             f"{ndim} is not equal to len(dims) = {len(order)}"
         )
     positive = tuple(check_dim(d, ndim) for d in order)
-    if len(set(positive)) != ndim:
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    check(len(set(positive)) == ndim, "permute(): duplicate dims are not allowed.")
     return table.permute(input, positive)
 
 
@@ -286,7 +285,8 @@ def _matrices_transposed(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
     ndim = self.ndim
     if ndim < 2:
-        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {ndim}-D tensor.")
+        words = "tensor.mT is only supported on matrices or batches of matrices."
+        raise RuntimeError(f"{words} Got {ndim}-D tensor.")
     return table.swap(self, ndim - 2, ndim - 1)
 
 
@@ -297,7 +297,7 @@ def movedim(input: Tensor, source: Dims, destination: Dims) -> Tensor:
     origins, targets = check_dims(source, ndim), check_dims(destination, ndim)
     check(len(origins) == len(targets), "movedim: Invalid source or destination dims")
     order = [d for d in range(ndim) if d not in origins]
-    for target, origin in sorted(zip(targets, origins, strict=True)):
+    for target, origin in sorted(zip(targets, origins)):
         order.insert(target, origin)
     return table.permute(input, tuple(order))
 
@@ -404,18 +404,15 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 @public
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """Zeros above a diagonal of the last two dimensions."""
-    return table.tril(_matrices("tril", input), operator.index(diagonal))
+    check(input.ndim >= 2, "tril: input tensor must have at least 2 dimensions")
+    return table.tril(input, operator.index(diagonal))
 
 
 @public
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """Zeros below a diagonal of the last two dimensions."""
-    return table.triu(_matrices("triu", input), operator.index(diagonal))
-
-
-def _matrices(name: str, input: Tensor) -> Tensor:
-    check(input.ndim >= 2, f"{name}: input tensor must have at least 2 dimensions")
-    return input
+    check(input.ndim >= 2, "triu: input tensor must have at least 2 dimensions")
+    return table.triu(input, operator.index(diagonal))
 
 
 # ------------------------------------------------------------------- several as one
@@ -463,7 +460,8 @@ def _check_joined(shapes: list[Shape], dim: int) -> None:
         if not shape:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
         if len(shape) != len(first):
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
+            sizes = f"{len(first)} and {len(shape)}"
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {sizes}")
         for d, (m, n) in enumerate(zip(first, shape)):
             if m != n and d != dim:
                 raise RuntimeError(

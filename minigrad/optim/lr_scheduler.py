@@ -38,14 +38,14 @@ class _Scheduler:
         """Move to the next epoch, and set its learning rates."""
         late = self.optimizer._stepped or type(self.optimizer).step is not Optimizer.step
         if self._step_count == 1 and not late:
-            warnings.warn(TOO_EARLY, UserWarning, stacklevel=2)
+            warnings.warn(TOO_EARLY, stacklevel=2)
         self._move()
 
     def _move(self) -> None:
         self._step_count += 1
         self.last_epoch += 1
         self._last_lr = self.get_lr()
-        for group, lr in zip(self.optimizer.param_groups, self._last_lr, strict=True):
+        for group, lr in zip(self.optimizer.param_groups, self._last_lr):
             group["lr"] = lr
 
     def _present(self) -> list[float]:
@@ -95,7 +95,7 @@ class CosineAnnealingLR(_Scheduler):
         now, before = (1 + math.cos(math.pi * e / half) for e in (epoch, epoch - 1))
         # at the lowest rate: upwards again
         if before == 0:
-            return [lr + (base - low) * now / 2 for base, lr in zip(self.base_lrs, self._present(), strict=True)]
+            return [lr + (base - low) * now / 2 for base, lr in zip(self.base_lrs, self._present())]
         return [(lr - low) * now / before + low for lr in self._present()]
 
 

@@ -136,12 +136,12 @@ class Optimizer:
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         params: dict[int, Tensor] = {}
-        for group, given in zip(self.param_groups, saved, strict=True):
+        for group, given in zip(self.param_groups, saved):
             if len(group["params"]) != len(given["params"]):
                 raise ValueError(
                     "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
                 )
-            params.update(zip(given["params"], group["params"], strict=True))
+            params.update(zip(given["params"], group["params"]))
             given["params"] = group["params"]
         self.param_groups = saved
         self.state = defaultdict(dict)
@@ -200,14 +200,15 @@ class SGD(Optimizer):
     def __init__(
         self, params: Any, lr: float = 1e-3, momentum: float = 0, dampening: float = 0,
         weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         _check(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {
-            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
-            "maximize": maximize, "foreach": None, "differentiable": False, "fused": None,
-        }  # fmt: skip
+            "lr": lr, "momentum": momentum, "dampening": dampening,
+            "weight_decay": weight_decay, "nesterov": nesterov, "maximize": maximize,
+            "foreach": None, "differentiable": False, "fused": None,
+        }
         super().__init__(params, defaults)
 
     def _update(self, p: Tensor, x: Array, g: Array, group: Group) -> None:
@@ -238,17 +239,17 @@ class Adam(Optimizer):
     def __init__(
         self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8, weight_decay: float = 0, *, maximize: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         _check(lr=lr, eps=eps)
         for index, beta in enumerate(betas):
             if not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
         _check(weight_decay=weight_decay)
         defaults = {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": False,
-            "maximize": maximize, "foreach": None, "capturable": False, "differentiable": False, "fused": None,
-            "decoupled_weight_decay": self.decoupled,
-        }  # fmt: skip
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
+            "amsgrad": False, "maximize": maximize, "foreach": None, "capturable": False,
+            "differentiable": False, "fused": None, "decoupled_weight_decay": self.decoupled,
+        }
         super().__init__(params, defaults)
 
     def _update(self, p: Tensor, x: Array, g: Array, group: Group) -> None:
@@ -291,7 +292,7 @@ class AdamW(Adam):
     def __init__(
         self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8, weight_decay: float = 1e-2, *, maximize: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(params, lr, betas, eps, weight_decay, maximize=maximize)
 
 
@@ -301,13 +302,13 @@ class RMSprop(Optimizer):
     def __init__(
         self, params: Any, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
         weight_decay: float = 0, momentum: float = 0, *, maximize: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         _check(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         defaults = {
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": False,
             "weight_decay": weight_decay, "capturable": False, "foreach": None, "maximize": maximize,
             "differentiable": False,
-        }  # fmt: skip
+        }
         super().__init__(params, defaults)
 
     def _update(self, p: Tensor, x: Array, g: Array, group: Group) -> None:

@@ -20,4 +20,5 @@ from minigrad.record.recorder import record
 from minigrad.record.recording import Recording
 from minigrad.record.replacement import replace
 
-__all__ = ["Contribution", "Place", "Recording", "Saved", "Step", "broken", "check_graph", "explain", "record", "replace"]
+__all__ = ["Contribution", "Place", "Recording", "Saved", "Step"]
+__all__ += ["broken", "check_graph", "explain", "record", "replace"]

@@ -171,7 +171,7 @@ def explain_function(sent: Contribution, node: Any, graph: Graph, arrived: tuple
     unused = " (the upstream gradient is not used)" if given and read.isdisjoint(given) else ""
     sent.note = f"{name}.backward: {line}{unused}" if line else ""
     own = [*given, *(f"g{i + 1}" for i in range(len(arrived)))]
-    gradients = zip(own, enumerate(arrived, 1), strict=False)
+    gradients = zip(own, enumerate(arrived, 1))
     saved = [Saved(n, f"gradient of output {i}", g) for n, (i, g) in gradients if g is not None]
     for i, tensor in enumerate(node.saved_tensors):
         if tensor is not None:

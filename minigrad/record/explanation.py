@@ -2,12 +2,11 @@
 
 import ast
 import re
-from sys import _getframe
 from typing import Any
 
 from minigrad import tape
 from minigrad.function import FunctionNode
-from minigrad.record.names import Source, source, source_of
+from minigrad.record.names import Source, callers_variables, source, source_of
 from minigrad.record.nodes import saved_by
 from minigrad.record.pytorch_explained import explain_pytorch
 from minigrad.record.pytorch_pass import is_pytorch
@@ -27,8 +26,7 @@ def explain(tensor: Any) -> str:
     'A float32 tensor of one number. It is a leaf that requires grad'
     """
     if is_pytorch(tensor):
-        frame = _getframe(1)
-        return explain_pytorch(tensor, {**frame.f_globals, **frame.f_locals})
+        return explain_pytorch(tensor, callers_variables())
     if not isinstance(tensor, Tensor):
         raise TypeError(f"explain() takes a tensor of minigrad or of PyTorch, not {type(tensor).__name__}")
     # so that a view whose memory was written to keeps its node
@@ -111,7 +109,8 @@ def why_no_graph(t: Tensor) -> str:
     if how == "detach":
         return f"it was cut off from the graph by detach(){where}"
     if how == "no_grad":
-        also = f", which bound {found.assigned} to a new tensor; the leaf is the old one" if rebound(found) else ""
+        old = f", which bound {found.assigned} to a new tensor; the leaf is the old one"
+        also = old if rebound(found) else ""
         return f"it was computed while recording was switched off (no_grad){where}{also}"
     if not t.dtype.is_floating_point:
         return f"it holds {t.dtype.name} numbers, and only floating-point tensors have gradients"

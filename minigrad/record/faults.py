@@ -6,7 +6,6 @@ what it was given had none is where to look, with its line.
 """
 
 from collections.abc import Iterator, Mapping
-from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from minigrad import autograd
 from minigrad.autograd import GradcheckError
 from minigrad.record.moves import Contribution, Place, Step
+from minigrad.record.names import callers_variables
 from minigrad.record.numbers import Array, facts_of
 from minigrad.record.pytorch_pass import is_pytorch
 from minigrad.record.recorder import record
@@ -29,9 +29,7 @@ def check_graph(loss: Any, names: Mapping[str, Any] | None = None, **settings: A
     """
     if not is_pytorch(loss):
         return autograd.check_graph(loss, **settings)
-    if names is None:
-        frame = _getframe(1)
-        names = {**frame.f_globals, **frame.f_locals}
+    names = callers_variables() if names is None else names
     found = next(faults(record(loss, names=names)), None)
     if found is not None:
         raise GradcheckError(found)

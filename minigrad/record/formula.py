@@ -60,7 +60,7 @@ def lambda_of(rule: Callable[..., Any]) -> str | None:
         for body, its_names in lambdas(code.co_filename)
         if (body.lineno, body.col_offset) <= inside and its_names == names
         and inside <= (body.end_lineno, body.end_col_offset)
-    ]  # fmt: skip
+    ]
     return max(fitting)[2] if fitting else None
 
 
@@ -89,7 +89,7 @@ class Plain(ast.NodeTransformer):
         slope = TABLE[name].forward if name.endswith("_slope") and name in TABLE else None
         # a rule with a row of its own, for its derivative
         if slope is not None:
-            return Settle(dict(zip(parameters(slope), tree.args, strict=True))).visit(parsed(formula(slope)))
+            return Settle(dict(zip(parameters(slope), tree.args))).visit(parsed(formula(slope)))
         return tree.args[0] if name in ARRANGING else tree
 
 
@@ -113,7 +113,8 @@ def parsed(rule: str) -> ast.expr:
     return ast.parse(rule, mode="eval").body
 
 
-NEUTRAL = {ast.Pow: 1, ast.Mult: 1, ast.Div: 1, ast.Add: 0, ast.Sub: 0, ast.BitAnd: True, ast.BitOr: False}
+NEUTRAL = {ast.Pow: 1, ast.Mult: 1, ast.Div: 1, ast.Add: 0, ast.Sub: 0}
+NEUTRAL |= {ast.BitAnd: True, ast.BitOr: False}
 EITHER_SIDE = (ast.Mult, ast.Add, ast.BitAnd, ast.BitOr)
 UNKNOWN = object()
 # of what a helper's name stands for
@@ -166,11 +167,11 @@ class Settle(ast.NodeTransformer):
 
     def inlined(self, tree: ast.Call, helper: Any) -> Any:
         """A call with settings as what it does, if that is one short expression."""
-        (body,) = ast.parse(inspect.getsource(helper)).body
+        body: Any = ast.parse(inspect.getsource(helper)).body[0]
         if any(isinstance(n, ast.comprehension) for n in ast.walk(body)):
             return tree
-        values = dict(zip(parameters(helper), tree.args, strict=False))
-        for line in body.body[1:]:  # type: ignore[attr-defined]
+        values = dict(zip(parameters(helper), tree.args))
+        for line in body.body[1:]:
             match line:
                 case ast.Assign([ast.Name(name)], value):
                     values[name] = Settle(values).visit(value)
@@ -284,13 +285,14 @@ class Named(ast.NodeTransformer):
         made = TABLE.get(tree.func.id) if isinstance(tree.func, ast.Name) else None
         if made is None:
             return tree
-        if made.name == "where" and isinstance(tree.args[0], (ast.Compare, ast.BinOp)) and value_of(tree.args[2]) == 0:
-            # where(a > b, g, 0) is g * (a > b)
+        tests = made.name == "where" and isinstance(tree.args[0], (ast.Compare, ast.BinOp))
+        # where(a > b, g, 0) is g * (a > b)
+        if tests and value_of(tree.args[2]) == 0:
             return ast.BinOp(tree.args[1], ast.Mult(), tree.args[0])
         n, sign = len(made.inputs), symbol(made.node_name)
         if sign in INFIX and len(tree.args) == 2:
             return ast.BinOp(tree.args[0], INFIX[sign](), tree.args[1])
-        further = zip(tree.args[n:], made.statics, strict=False)
+        further = zip(tree.args[n:], made.statics)
         rest = [single(each) if word == "dims" else each for each, word in further if word != "keepdim"]
         name = ast.Name(VARIANT.sub("", made.name))
         return ast.Call(name, [*tree.args[:n], *rest], [])
@@ -298,8 +300,9 @@ class Named(ast.NodeTransformer):
 
 def single(tree: ast.expr) -> ast.expr:
     """A dimension for a tuple of one."""
-    one = isinstance(tree, ast.Tuple) and len(tree.elts) == 1
-    return tree.elts[0] if one else tree  # type: ignore[attr-defined]
+    if isinstance(tree, ast.Tuple) and len(tree.elts) == 1:
+        return tree.elts[0]
+    return tree
 
 
 def put_in(rule: str, values: Mapping[str, Any]) -> str:
@@ -317,7 +320,7 @@ TEX = (
     (r"ᵀ", r"^{\\top}"), (r"_", r"\\_"), (r" & ", r" \\land "),
     (r"(?<![\w\\{])([A-Za-z][\w\\]+)(?=\()", r"\\operatorname{\1}"),
     (r"(?<![\w\\{])([A-Za-z][\w\\]+)(?![\w}])", r"\\mathrm{\1}"),
-)  # fmt: skip
+)
 
 
 def latex(formula: str) -> str:

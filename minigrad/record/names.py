@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from sys import _getframe
 from types import CodeType
 from typing import Any
 
@@ -25,21 +26,21 @@ SYMBOLS = {
     "add": "+", "sub": "-", "rsub": "-", "mul": "*", "div": "/", "pow": "**", "neg": "-",
     "mm": "@", "bmm": "@", "mv": "@", "dot": "@", "unsafeview": "@",
     "select": "[ ]", "slice": "[ ]", "index": "[ ]", "copyslices": "[ ]=", "copybackwards": "=",
-    "view": "reshape", "reshapealias": "reshape", "tocopy": "to", "convolution": "conv", "nativelayernorm": "layer_norm",
-    "nativebatchnorm": "batch_norm",
+    "view": "reshape", "reshapealias": "reshape", "tocopy": "to", "convolution": "conv",
+    "nativelayernorm": "layer_norm", "nativebatchnorm": "batch_norm",
     "logsoftmax": "log_softmax", "linalgvectornorm": "norm", "maxpool2dwithindices": "max_pool2d",
     "accumulategrad": "", "output": "",
-}  # fmt: skip
+}
 # How the source may call an operation, besides its symbol.
 SPELLINGS = {
     "reshape": ("view", "flatten", "ravel"), "permute": ("T",), "=": ("copy",),
     "transpose": ("mT", "T", "t", "swapaxes"), "@": ("matmul", "mm", "bmm", "mv", "dot"),
     "to": ("type", "float", "double", "half"), "+": ("add",), "-": ("neg", "sub"),
     "*": ("mul", "/"), "/": ("div",), "**": ("pow", "square"),
-}  # fmt: skip
+}
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.USub: "-",
-}  # fmt: skip
+}
 MODULES = ("torch", "minigrad", "F", "np", "mg")
 LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 # of an expression that serves as a name
@@ -180,6 +181,12 @@ def fits(found: Source, mark: str) -> bool:
 
 
 # ------------------------------------------------------ the caller's variables
+def callers_variables() -> dict[str, Any]:
+    """The variables of the code that called the function that calls this one, local ones first."""
+    frame = _getframe(2)
+    return {**frame.f_globals, **frame.f_locals}
+
+
 def variables(namespace: Mapping[str, Any], kind: type[Any] = Tensor) -> Iterator[tuple[str, Any]]:
     """The caller's tensors (of this kind), then those in its lists, dicts and modules."""
     plain = {k: v for k, v in namespace.items() if k[:1] != "_" and k not in ("In", "Out")}

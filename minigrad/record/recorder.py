@@ -8,13 +8,13 @@ PyTorch's own pass that is written down (pytorch.py).
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from sys import _getframe
 from typing import Any
 
 import numpy as np
 
 from minigrad import errors, tape
 from minigrad.record import pytorch
+from minigrad.record.names import callers_variables
 from minigrad.record.nodes import array_of, operation_of
 from minigrad.record.places import Graph
 from minigrad.record.pytorch_pass import is_pytorch
@@ -26,10 +26,8 @@ from minigrad.tensor import Node, Tensor
 
 
 def record(
-    root: Any,
-    gradient: Any = None,
-    names: Mapping[str, Any] | None = None,
-    values: Mapping[Any, Any] | None = None,
+    root: Any, gradient: Any = None,
+    names: Mapping[str, Any] | None = None, values: Mapping[Any, Any] | None = None,
 ) -> Recording:
     """The backward pass of `root` as data: nothing is run, changed or freed.
 
@@ -48,9 +46,7 @@ def record(
       2  x * x -> x: g · x = 3; x has 6 (2 of 2)
       3  store x.grad = 6
     """
-    if names is None:
-        frame = _getframe(1)
-        names = {**frame.f_globals, **frame.f_locals}
+    names = callers_variables() if names is None else names
     if is_pytorch(root):
         return pytorch.record(root, gradient, names, values or {})
     if not isinstance(root, Tensor):
@@ -63,14 +59,8 @@ def record(
         graph = Graph(root, nodes, names, values or {})
         recorder = Recorder(graph)
         recorder.run(root._node, seed)
-    return Recording(
-        graph.place[root._node],
-        graph.places,
-        graph.edges,
-        recorder.steps,
-        array_of(seed),
-        gradient is not None,
-    )
+    parts = graph.place[root._node], graph.places, graph.edges, recorder.steps
+    return Recording(*parts, array_of(seed), gradient is not None)
 
 
 @contextmanager
@@ -83,7 +73,7 @@ def unpacked(nodes: list[Node]) -> Iterator[None]:
     try:
         yield
     finally:
-        for node, saved in zip(packed, before, strict=True):
+        for node, saved in zip(packed, before):
             node.saved = saved
 
 

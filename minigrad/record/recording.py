@@ -8,7 +8,6 @@ plain JSON (`to_dict`).  recorder.py makes one.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,28 +111,15 @@ class Recording:
             if not step.contributions:
                 text = self.sentences(step)
                 steps.append({"kind": "end", **base, "text": text})
-        return {
-            "v": VERSION, "root": self.root, "nodes": nodes,
-            "edges": [list(e) for e in self.edges], "steps": steps,
-            "vals": pool.values,
-        }  # fmt: skip
-
-    def to_json(self) -> str:
-        """One line of JSON, the same bytes for the same recording."""
-        plain = {"separators": (",", ":"), "ensure_ascii": False, "allow_nan": False}
-        return json.dumps(self.to_dict(), **plain)  # type: ignore[arg-type]
+        edges = [list(edge) for edge in self.edges]
+        made = {"v": VERSION, "root": self.root, "nodes": nodes, "edges": edges}
+        return {**made, "steps": steps, "vals": pool.values}
 
 
 # The names in JSON, and the attributes whose values they are.
-PLACE = {
-    "id": "id", "name": "name", "op": "op", "symbol": "symbol", "rg": "needs_grad",
-    "leaf": "leaf", "named": "named", "expr": "expression", "line": "where",
-    "src": "source", "spot": "spot",
-}  # fmt: skip
-ARRAYS = {
-    "local": "local", "raw": "raw", "contrib": "value", "before": "before",
-    "after": "after",
-}  # fmt: skip
+PLACE = {name: name for name in ("id", "name", "op", "symbol", "leaf", "named", "spot")}
+PLACE |= {"rg": "needs_grad", "expr": "expression", "line": "where", "src": "source"}
+ARRAYS = {name: name for name in ("local", "raw", "before", "after")} | {"contrib": "value"}
 
 
 def place_data(place: Place, pool: Pool, brief: bool) -> dict[str, Any]:
@@ -158,10 +144,8 @@ def contribution_data(sent: Contribution, pool: Pool, brief: bool) -> dict[str, 
     made["axes"] = list(sent.summed)
     made["arrived"] = [sent.arrived, sent.expected]
     made["terms"] = [list(term) for term in sent.terms]
-    further = {
-        "latex": "" if brief else sent.latex, "note": sent.note,
-        "around": sent.around, "lost": sent.lost,
-    }  # fmt: skip
+    further = {"note": sent.note, "around": sent.around, "lost": sent.lost}
+    further |= {} if brief else {"latex": sent.latex}
     made |= {key: value for key, value in further.items() if value}
     if sent.jacobian is not None:
         made["jac"] = pool.add(sent.jacobian)
@@ -198,12 +182,8 @@ def plain(array: Array, sample: int) -> Any:
     table = array.corner if isinstance(array, Extent) else array.reshape(-1 if columns else 0, columns)
     facts = facts_of(array)
     shown = table[:sample, :sample]
-    made = {
-        "s": list(array.shape),
-        "r": shown.shape[0],
-        "c": shown.shape[1],
-        "d": [rounded(x) for x in shown.flat],
-    }
+    rows, columns = shown.shape
+    made = {"s": list(array.shape), "r": rows, "c": columns, "d": [rounded(x) for x in shown.flat]}
     wanted = ["top", "norm", *(["lo", "hi"] if shown.size < array.size else [])]
     made |= {key: rounded(facts[key]) for key in wanted}
     return made | ({"bad": facts["bad"]} if facts["bad"] else {})

@@ -36,9 +36,9 @@ class Recorder:
             def accumulate(self, node: Node, g: Any) -> None:
                 recorder.store(node, g)
 
-            def hooked(self, node: Node, g: Any) -> Any:
+            def hooked(self, node: Any, g: Any) -> Any:
                 """Hooks on the tensor run, because they may change its gradient; nothing is stored."""
-                changed = tape.on_tensor(node.hooks, g, False)  # type: ignore[arg-type]
+                changed = tape.on_tensor(node.hooks, g, False)
                 return recorder.hooked(recorder.graph.place[node], changed, g)
 
         Recorded([(root, seed)], retain_graph=True).run()
@@ -75,7 +75,7 @@ class Recorder:
     def sent(self, walk: Walk, node: Node, g: Any) -> tuple[Sequence[Any], tuple[Any, ...]]:
         """What a node contributes, as its rules return it and as its inputs receive it."""
         raws = (None,) * len(node.parents) if g is None else tape.contributions(node, g)
-        pairs = zip(raws, node.parents, strict=True)
+        pairs = zip(raws, node.parents)
         values = tuple(None if r is None or p is None else walk.fit(r, p, node) for r, p in pairs)
         return raws, values if node.hooks is None else tape.after_node(node.hooks, g, values, False)
 

@@ -94,7 +94,7 @@ def product_sentence(target: str, step: Step, sent: Contribution) -> str:
     return PRODUCTS.get(sent.how, other).format(
         target=target, result=short(sent.raw), size=sent.raw.size, part=part,
         note=sent.note or "Its own backward", sub=f"{sub} = " if sub not in ("", short(sent.raw)) else "",
-    )  # fmt: skip
+    )
 
 
 def result(target: Place, sent: Contribution) -> str:

@@ -91,7 +91,7 @@ class DataLoader:
         self, dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
         collate_fn: Callable[[list[Any]], Any] | None = None, drop_last: bool = False,
         generator: Generator | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if batch_size <= 0:
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
@@ -140,9 +140,9 @@ def collated(batch: list[Any]) -> Any:
     if isinstance(first, Mapping):
         return {key: collated([item[key] for item in batch]) for key in first}
     if isinstance(first, Sequence):
-        if any(len(item) != len(first) for item in batch):
-            raise RuntimeError("each element in list of batch should be of equal size")
-        return [collated(list(column)) for column in zip(*batch, strict=True)]
+        alike = all(len(item) == len(first) for item in batch)
+        errors.check(alike, "each element in list of batch should be of equal size")
+        return [collated(list(column)) for column in zip(*batch)]
     raise TypeError(
         f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}"
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from minigrad.dtypes import ALL, check_device
+from minigrad.errors import check
 from minigrad.operation import public
 
 ALLOWED = {
@@ -45,8 +46,7 @@ def save(obj: Any, f: str | PathLike[str] | IO[bytes]) -> None:
     """
     if isinstance(f, (str, PathLike)):
         folder = Path(f).parent
-        if not folder.exists():
-            raise RuntimeError(f"Parent directory {folder} does not exist.")
+        check(folder.exists(), f"Parent directory {folder} does not exist.")
         Path(f).write_bytes(pickle.dumps(obj))
     else:
         pickle.dump(obj, f)

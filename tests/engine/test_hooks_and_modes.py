@@ -180,10 +180,18 @@ def test_a_decorated_generator_is_sent_values_and_errors_and_is_closed() -> None
     assert seen[3:] == [False] and mg.is_grad_enabled()
 
 
-def test_a_hook_after_accumulation_returns_nothing() -> None:
+@pytest.mark.parametrize(
+    ("answer", "kind", "words"),
+    [
+        (lambda p: p.grad * 2, RuntimeError, "Tensor post accumulate grad hooks should return None"),
+        (lambda p: 1, TypeError, "expected Variable, but hook returned 'int'"),
+        (lambda p: mg.ones(3), RuntimeError, "has changed the size of value"),
+    ],
+)
+def test_a_hook_after_accumulation_returns_nothing(answer: Any, kind: type[Exception], words: str) -> None:
     x = leaf(1.0)
-    x.register_post_accumulate_grad_hook(lambda p: p.grad * 2)
-    with pytest.raises(RuntimeError, match="Tensor post accumulate grad hooks should return None"):
+    x.register_post_accumulate_grad_hook(answer)
+    with pytest.raises(kind, match=words):
         (x * x).sum().backward()
 
 

@@ -214,6 +214,20 @@ def test_a_slice_is_not_written_from_one_that_overlaps_it() -> None:
         ("b = T.ones(2).requires_grad_(); a = b[0]; b.requires_grad_(False)\nwith T.no_grad(): a.mul_(2)", "a.requires_grad"),
         ("b = T.ones(2, 3, 4).permute(2, 0, 1); c = b.contiguous(), b[:, :, ::2].clone().contiguous()",
          "c[0].stride(), c[1].stride() == ((6, 3, 1), (4, 2, 1))"),
+        ("b = T.ones(2).requires_grad_()\nwith T.no_grad(): d = b[0]\nsees = lambda: (d.requires_grad, (d * 2).requires_grad)\n"
+         "first = sees(); b.requires_grad_(False); then = sees(); b.requires_grad_()",
+         "first, then, sees() == ((True, True), (False, False), (True, True))"),
+        ("c = T.ones(2).requires_grad_() * 2\nwith T.no_grad(): d = c.view(-1)\nc.detach_()", "not d.requires_grad"),
+        ("b = T.tensor([True, False]); c = T.einsum('i,j->ij', b, b)", "c.tolist() == [[True, False], [False, False]]"),
+        ("b = T.tensor([[True]]); c = T.einsum('bi,bi->b', b, b)", "c.tolist() == [True]"),
+        ("b = T.ones(2).requires_grad_()\nwith T.no_grad(): d = b.view(-1)\nheard = []; d.register_hook(heard.append)\n"
+         "d.view_as(d).sum().backward()", "not heard"),
+        ("a = T.ones(3).requires_grad_() * 2; f = a[0].expand(3); f.masked_fill_(a > 0, 0.5)", "f.tolist() == [0.5] * 3"),
+        ("a = T.ones(2).requires_grad_(); f = a.clamp(min=T.zeros(2)), a.clamp_min(T.zeros(2)), a.clamp_max(T.ones(2))",
+         "[c.grad_fn.name() for c in f] == ['ClampBackward0', 'ClampMinBackward1', 'ClampMaxBackward1']"),
+        ("c = T.tensor([float('nan'), 3e9, 300.0, -1.0])", "c.int().tolist(), c.short().tolist(), c.to(T.uint8).tolist() == "
+         "([-(2**31), -(2**31), 300, -1], [0, 0, 300, -1], [0, 0, 44, 255])"),
+        ("c = T.tensor([-1.0, 1.0, -1.2]) % 0.5", "(1 / c).tolist()[:2] == [-float('inf'), float('inf')]"),
     ],
 )  # fmt: skip
 def test_what_random_programs_found(program: str, seen: str) -> None:
