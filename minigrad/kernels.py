@@ -174,7 +174,7 @@ floor_divide = whole(np.floor_divide, "div_floor_cpu")
 def remainder(x: Array, y: Array) -> Array:
     """The rest of a division with the sign of y; a rest of 0 has that of x, as in C."""
     rest = np.remainder(x, y)
-    return np.where(rest == 0, x * 0, rest)[()]
+    return rest if rest.all() else np.where(rest == 0, x * 0, rest)[()]
 
 
 def divide_rounded(x: Array, y: Array, mode: str) -> Array:
@@ -338,13 +338,13 @@ def smooth_l1_loss(x: Array, y: Array, reduction: str, beta: float) -> Array:
     return huber_loss(x, y, reduction, beta) / x.dtype.type(beta)
 
 
-def bce_loss(x: Array, y: Array, weight: Array | None, reduction: str) -> Array:
+def bce_loss(x: Array, y: Array, weight: Any, reduction: str) -> Array:
     """-(y log x + (1 - y) log(1 - x)), with the logarithms at least -100."""
     losses = (y - 1) * np.maximum(np.log1p(-x), -100) - y * np.maximum(np.log(x), -100)
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
-def bce_with_logits_loss(x: Array, y: Array, weight: Array | None, positive: Array | None, reduction: str) -> Array:
+def bce_with_logits_loss(x: Array, y: Array, weight: Any, positive: Any, reduction: str) -> Array:
     """The same of sigmoid(x), without overflow; `positive` weighs the targets that are 1."""
     gain = 1 if positive is None else (positive - 1) * y + 1
     losses = (1 - y) * x - gain * logsigmoid(x)

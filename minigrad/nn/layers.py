@@ -32,19 +32,19 @@ class _Row(Module):
 
     home = "_modules"
 
-    def _members_of_row(self) -> dict[str, Any]:
+    def _row(self) -> dict[str, Any]:
         return self.__dict__[self.home]
 
     def _key(self, index: Any) -> str:
         place = operator.index(index)
         if not -len(self) <= place < len(self):
             raise IndexError(f"index {place} is out of range")
-        return list(self._members_of_row())[place]
+        return list(self._row())[place]
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return self._part(list(self._members_of_row().items())[index])
-        return self._members_of_row()[self._key(index)]
+            return self._part(list(self._row().items())[index])
+        return self._row()[self._key(index)]
 
     def _part(self, items: list[tuple[str, Any]]) -> Any:
         return type(self)([member for _, member in items])  # type: ignore[call-arg]
@@ -53,10 +53,10 @@ class _Row(Module):
         setattr(self, self._key(index), member)
 
     def __len__(self) -> int:
-        return len(self._members_of_row())
+        return len(self._row())
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._members_of_row().values())
+        return iter(self._row().values())
 
     def append(self, member: Any) -> Self:
         """Add one at the end."""

@@ -208,13 +208,15 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
 @public
 def zeros_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros with the shape and type of `input`."""
-    return full_like(input, 0, dtype=dtype, requires_grad=requires_grad)
+    kind = kind_of(dtype, "zeros_like", input.dtype).numpy
+    return leaf(np.zeros_like(input._data, kind), requires_grad)
 
 
 @public
 def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones with the shape and type of `input`."""
-    return full_like(input, 1, dtype=dtype, requires_grad=requires_grad)
+    kind = kind_of(dtype, "ones_like", input.dtype).numpy
+    return leaf(np.ones_like(input._data, kind), requires_grad)
 
 
 @public

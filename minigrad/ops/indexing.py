@@ -51,7 +51,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     if isinstance(index, Tensor) and index.dtype is dtypes.uint8 and not isinstance(value, Tensor):
         _check_mask_type(index)
     key, picks, last = parse(index, self._data.shape)
-    source = _without_leading_ones(_value(value, self))
+    source = _stripped(_value(value, self))
     view = _view(self, key, table.slice_ if picks else last) if _narrows(key) else self
     if not picks:
         expand_shape(source, view._data.shape)
@@ -220,7 +220,8 @@ def _value(value: Any, like: Tensor) -> Tensor:
     return wrap(np.asarray(dtypes.cast(value, like.dtype)))
 
 
-def _without_leading_ones(x: Tensor) -> Tensor:
+def _stripped(x: Tensor) -> Tensor:
+    """Without leading dimensions of size 1."""
     shape = x._data.shape
     while shape[:1] == (1,):
         shape = shape[1:]

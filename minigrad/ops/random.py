@@ -275,8 +275,7 @@ def rand(
     generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """Uniform numbers in [0, 1): `rand(2, 3)` or `rand((2, 3))`."""
-    source = generator or default_generator
-    kind = _floats(UNIFORM, dtype)
+    source, kind = generator or default_generator, _floats(UNIFORM, dtype)
     array = source.uniform(size_of("rand", shape or (size,)), kind=kind)
     return leaf(array, requires_grad, device)
 
@@ -287,8 +286,7 @@ def randn(
     generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """Numbers from the normal distribution with mean 0 and standard deviation 1."""
-    source = generator or default_generator
-    kind = _floats(NORMAL, dtype)
+    source, kind = generator or default_generator, _floats(NORMAL, dtype)
     array = source.normal(size_of("randn", shape or (size,)), kind=kind)
     return leaf(array, requires_grad, device)
 

@@ -281,7 +281,7 @@ def _reversed(self: Tensor) -> Tensor:
     return table.permute(self, tuple(range(ndim))[::-1])
 
 
-def _matrices_transposed(self: Tensor) -> Tensor:
+def _swapped(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
     ndim = self.ndim
     if ndim < 2:
@@ -544,4 +544,4 @@ attach(repeat_interleave, diagonal, diag, tril, triu, split, chunk, unbind)
 for _function in (reshape, view, expand, broadcast_to, permute, flip, repeat, tile):
     attach(one_by_one(_function))
 attach(__reversed__=lambda x: x.flip(0) if x.ndim else x)
-attach(T=property(_reversed), mT=property(_matrices_transposed))
+attach(T=property(_reversed), mT=property(_swapped))
