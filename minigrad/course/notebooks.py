@@ -8,7 +8,6 @@ to an exercise; the swap of engines; running a notebook (only this needs Jupyter
 student's own folder. `building` puts them together.
 """
 
-import ast
 import hashlib
 import json
 import os
@@ -274,46 +273,6 @@ def _points(exercise: str) -> float:
     from minigrad.course import lessons as declared
 
     return float(declared.find(exercise).points)
-
-
-# The same notebook on two engines ----------------------------------------------------------------------
-
-
-def to_torch(nb: Notebook) -> Notebook:
-    """The notebook for real PyTorch: `minigrad` becomes `torch` in imports; cells tagged minigrad-only go.
-
-    Raises ValueError when a cell that names minigrad cannot be parsed.
-    """
-    out = strip_outputs(nb)
-    out["cells"] = [cell for cell in out["cells"] if MINIGRAD_ONLY not in tags(cell)]
-    for cell in _code(out):
-        cell["source"] = _swap_imports(cell["source"])
-    return out
-
-
-def _swap_imports(source: str) -> str:
-    if "minigrad" not in source:
-        return source
-    try:
-        tree = ast.parse(source)
-    except SyntaxError as error:
-        raise ValueError(f"cannot find the imports of a cell that does not parse: {error}") from None
-    places = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            places += [(name.lineno, name.col_offset) for name in node.names if _is_ours(name.name)]
-        elif isinstance(node, ast.ImportFrom) and not node.level and _is_ours(node.module):
-            places.append((node.lineno, node.col_offset + len("from")))
-    lines = source.split("\n")
-    for number, column in sorted(places, reverse=True):
-        encoded = lines[number - 1].encode()
-        head, tail = encoded[:column].decode(), encoded[column:].decode()
-        lines[number - 1] = head + tail.replace("minigrad", "torch", 1)
-    return "\n".join(lines)
-
-
-def _is_ours(module: str | None) -> bool:
-    return module is not None and module.split(".")[0] == "minigrad"
 
 
 class CellFailed(Exception):

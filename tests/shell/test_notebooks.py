@@ -11,6 +11,7 @@ import pytest
 
 from minigrad.course import notebooks
 from minigrad.course.commands import building
+from tests.shell.test_engines import to_torch
 
 LESSONS = [lesson for lesson in notebooks.lessons() if notebooks.path("solutions", lesson).exists()]
 
@@ -264,13 +265,13 @@ def test_nbgrader_makes_the_same_student_notebooks(tmp_path: Path, monkeypatch: 
     ],
 )
 def test_exactly_the_packages_name_in_imports_is_swapped(ours: str, theirs: str) -> None:
-    (cell,) = notebooks.to_torch(notebook(code(ours)))["cells"]
+    (cell,) = to_torch(notebook(code(ours)))["cells"]
     assert cell["source"] == theirs
 
 
 def test_cells_for_minigrad_only_are_dropped() -> None:
     nb = notebook(code("from minigrad.viz import step", "minigrad-only"), prose("a"), code("1"))
-    assert [cell["source"] for cell in notebooks.to_torch(nb)["cells"]] == ["a", "1"]
+    assert [cell["source"] for cell in to_torch(nb)["cells"]] == ["a", "1"]
 
 
 # Laying out ----------------------------------------------------------------------------------------------

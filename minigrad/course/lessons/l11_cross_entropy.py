@@ -69,11 +69,6 @@ def softmax_rows(z: Any) -> Any:
     return np.exp(stable(z))
 
 
-def maximum_of_all(z: Any) -> Any:
-    shifted = z - z.max()
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-
-
 def steps_11_1(probe: Probe) -> dict[str, Any]:
     """The probabilities of each row, and what may be taken for them."""
     z = np.asarray((probe.args or list(probe.data.values()))[0], dtype=float)
