@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import notebooks
+from minigrad.course import notebooks, site
 from minigrad.course.site import alive
 from minigrad.viz import pages
 from tests.browser.fixtures import RULES
@@ -98,6 +98,26 @@ def test_every_stepper_at_every_step(steppers: list[dict[str, Any]], page: Any, 
         assert screen["ends"] <= 1, f"{data['title']}: sentence, equation and line of code stand above the controls"
         assert screen["lit"] and screen["sideways"] <= 0, data["title"]
     assert page.errors == [] and page.refused == []
+
+
+PARSE = """async ([source, text]) => {
+    const file = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    return (await import(file)).default.parse(text);
+}"""
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("text", [text for _, text in site.PRESETS], ids=[name for name, _ in site.PRESETS])
+def test_every_preset_at_every_step(page: Any, tmp_path: Path, text: str, width: int) -> None:
+    source = pages.script().replace("export default { render };", pages.playground() + "\nexport default { parse };")
+    data = page.evaluate(PARSE, [source, text])
+    file = tmp_path / "preset.html"
+    file.write_text(pages.page_of(data), encoding="utf-8")
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(file.as_uri())
+    page.wait_for_selector(".mg svg")
+    found = page.evaluate(MEASURE)
+    assert found["faults"] == [] and found["seen"] > 10
 
 
 def test_axe_finds_nothing_in_any_stepper(steppers: list[dict[str, Any]], page: Any, axe: Any, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ export function makeGraph(S, options, on) {
 			const mine = [...edges.keys()].filter((j) => (which?.[j] ?? j) === i);
 			const plain = mine.every((j) => !nodes[edges[j][0]].rg), cut = plain && mine.some((j) => nodes[edges[j][0]].cut);
 			const [x, y] = e.b;
-			const label = (name, dy) => s("text", { class: name, x: x + 9 * (e.side || -1), y: y + dy - (drawing.down ? 20 : 0), "text-anchor": e.side > 0 ? "start" : "end", "aria-hidden": "true" });  // the line says it
+			const label = (name, dy) => s("text", { class: name, x: x + 9 * (e.side || -1), y: y + dy - (drawing.down ? 32 : 0), "text-anchor": e.side > 0 ? "start" : "end", "aria-hidden": "true" });  // the line says it
 			const walked = mine.some((j) => S.moveOf[j] != null), g = s("g", walked ? { role: "img", tabindex: -1, ...KEEP } : {});
 			const line = { mine, plain, cut, walked, g, local: label("local", -5), sent: label("sent", 14), wire: s("path", { class: "wire", d: e.d }) };
 			if (walked) {  // under the pointer or the keyboard it shows its contribution

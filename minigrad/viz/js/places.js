@@ -54,8 +54,9 @@ function drawn({ edges, layer, columns, width, high, bend }, across) {
 	}
 	const turn = (p) => (across ? p : [p[1], p[0]]), end = along - gap + EDGE, wide = most + 2 * EDGE;
 	const lines = edges.map(([a, b], j) => {
-		const into = edges.filter((e) => e[1] === b), part = (into.indexOf(edges[j]) + 1) / (into.length + 1), [x, y, w] = boxes[a], [u, v, t] = boxes[b];
-		const from = across ? [x + w, y + high / 2] : [x + w / 2, y + high], to = across ? [u, v + high * part] : [u + t * part, v], way = [];
+		const into = edges.filter((e) => e[1] === b), nth = into.indexOf(edges[j]), part = (nth + 1) / (into.length + 1), [x, y, w] = boxes[a], [u, v, t] = boxes[b];
+		const port = (nth - (into.length - 1) / 2) * Math.min(37, (high - 16) / (into.length - 1));  // the labels of two lines do not touch
+		const from = across ? [x + w, y + high / 2] : [x + w / 2, y + high], to = across ? [u, v + high / 2 + port] : [u + t * part, v], way = [];
 		for (let c = layer[a] + 1; c < layer[b]; c++) {
 			const [mid, start, stop] = middle.get(bend(j, c));
 			way.push([turn([start, mid]), turn([stop, mid])]);
