@@ -1,5 +1,4 @@
-"""The stepper on a student's own engine: any graph of objects with data, grad, parents and an operation's
-name.
+"""The stepper on a student's own engine: any graph of objects with data, grad, parents and an operation's name.
 
 `record(root)` looks for the usual names (`_prev`, `parents`, `children`, ...; `_op`, `op`, ...; `_backward`,
 ...), runs the student's own backward functions one node at a time, and writes down what each of them added
@@ -33,8 +32,6 @@ NAME = ("label", "name", "_label")
 LIKE = {"+": "add", "-": "sub", "*": "mul", "/": "div", "@": "mm", "matmul": "mm", "truediv": "div", "**": "power",
         "pow": "power", "sum": "sum_all", "add": "add", "neg": "neg"}  # fmt: skip
 SIGN = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mm": "@", "power": "**", "sum_all": "sum", "neg": "-"}
-
-
 Known = Contribution | None  # what the table says, where it knows the operation
 MISSING: Any = object()
 
@@ -63,9 +60,7 @@ def parents_of(thing: Any) -> list[Any]:
 
 
 def sort_set(thing: Any, both: list[Any]) -> list[Any]:
-    """Operands that stand in a set: the order in which the operation gives the value, once or twice
-    the same.
-    """
+    """Operands that stand in a set: the order in which the operation gives the value, once or twice the same."""
     table = table_name(thing)
     if table not in TABLE or len(TABLE[table].inputs) != 2:
         return both

@@ -93,9 +93,7 @@ def connected(whole: Recording | None, program: Program | None) -> tuple[str, st
 
 
 def draw(loss: Any, names: Mapping[str, Any] | None = None, grads: bool = False) -> Still:
-    """The graph behind `loss` as a still picture, with `.svg()`. `grads` adds the gradient of every
-    tensor.
-    """
+    """The graph behind `loss` as a still picture, with `.svg()`. `grads` adds the gradient of every tensor."""
     data, text = data_of(loss, None, names or namespace(_getframe(1)), None, ones=True)
     return Still(data, describe(data) if not grads else text, grads=grads)
 
