@@ -103,12 +103,12 @@ def corner(t: Any) -> Any:
 def extent(torch: Any, t: Any) -> dict[str, Any]:
     """How far the numbers of a tensor go; the same facts as `facts_of` in numbers.py."""
     t = t.abs() if t.is_complex() else t
-    low, high = (float(x) for x in t.aminmax())
     norm = float(torch.linalg.vector_norm(t.to(torch.promote_types(t.dtype, torch.float32))))
-    good = t if np.isfinite([low, high]).all() else t[t.isfinite()]
-    top = max((abs(float(x)) for x in good.aminmax()), default=0.0) if good.numel() else 0.0
-    bad = t.numel() - good.numel()
-    return {"top": top, "norm": norm, "lo": low, "hi": high, "bad": bad}
+    array = t.cpu().numpy()  # whose min and max take a twentieth of the time of PyTorch's
+    low, high = float(array.min()), float(array.max())
+    good = array if np.isfinite([low, high]).all() else array[np.isfinite(array)]
+    top = float(max(good.max(), -good.min())) if good.size else 0.0
+    return {"top": top, "norm": norm, "lo": low, "hi": high, "bad": array.size - good.size}
 
 
 # ------------------------------------------------------ the pass
