@@ -3,6 +3,7 @@
 import ast
 import inspect
 import textwrap
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
     sent.saved = tuple(saved_as(name, value, labels.get(name, "")) for name, value in given.items())
     sent.names = {word: term(label) for word, label in labels.items() if label not in ("", "g")}
     sent.names |= {k.name: k.label for k in sent.saved if k.value is None and 0 < len(k.label) <= 20}
-    sent.how, sent.terms = arithmetic(sent.rule, sent.raw, g)
+    sent.how, sent.terms = arithmetic(sent.rule, sent.raw.shape == g.shape)
     if any(isinstance(each, Extent) for each in (g, sent.raw, *given.values())):
         sent.latex = latex(sent.named)
         return
@@ -96,8 +97,9 @@ def spelled(key: Any) -> str:
 
 
 # ------------------------------------------------------ the kind of arithmetic
-def arithmetic(rule: str, raw: Array, g: Array) -> tuple[str, Terms]:
-    """What the formula tells: copy, elementwise, matmul or other."""
+@lru_cache(maxsize=4096)
+def arithmetic(rule: str, same_shape: bool) -> tuple[str, Terms]:
+    """What the formula tells: copy, elementwise, matmul or other.  same_shape: of g and what comes out."""
     try:
         tree = Named().visit(parsed(rule))
     # a rule that was put in place of ours
@@ -109,7 +111,7 @@ def arithmetic(rule: str, raw: Array, g: Array) -> tuple[str, Terms]:
         case ast.BinOp(left, ast.MatMult(), right):
             factors = tuple(f for f in map(factor, (left, right)) if f is not None)
             return ("matmul", factors) if len(factors) == 2 else ("other", ())
-    return "elementwise" if raw.shape == g.shape and number_by_number(tree) else "other", ()
+    return "elementwise" if same_shape and number_by_number(tree) else "other", ()
 
 
 def factor(tree: ast.expr) -> tuple[str, bool] | None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from minigrad import kernels
 from minigrad.operation import Operation, parameters
@@ -96,8 +96,23 @@ class Plain(ast.NodeTransformer):
 # ------------------------------------------------------ with what is known
 def settled(rule: Callable[..., Any], known: Mapping[str, Any]) -> str:
     """Its formula with known numbers and shapes put in, constants folded."""
-    names = getattr(rule, "__globals__", {})
-    return ast.unparse(Settle(known, names).visit(parsed(formula(rule))))
+    useful = ((n, v) for n, v in known.items() if plain(v) or hasattr(v, "dtype"))
+    facts = ((n, v if plain(v) else Shape(v.shape)) for n, v in useful)
+    return settled_once(rule, tuple((n, v, type(v)) for n, v in facts))
+
+
+class Shape(NamedTuple):
+    """What a formula may need to know of an array."""
+
+    shape: tuple[int, ...]
+    dtype: Any = None
+
+
+@lru_cache(maxsize=4096)
+def settled_once(rule: Callable[..., Any], facts: tuple[tuple[str, Any, type], ...]) -> str:
+    """The same; facts: a word of the formula, what it is, and its type, since 1 equals True."""
+    known = {name: value for name, value, _ in facts}
+    return ast.unparse(Settle(known, getattr(rule, "__globals__", {})).visit(parsed(formula(rule))))
 
 
 def plain(value: Any) -> bool:
@@ -231,6 +246,7 @@ def value_of(tree: ast.expr) -> Any:
         return UNKNOWN
 
 
+@lru_cache(maxsize=4096)
 def without_g(rule: str) -> str:
     """What g is multiplied by: `2 * x` of `g * 2 * x`; "" for another form."""
     tree = ast.BinOp(parsed(rule), ast.Mult(), ast.Constant(1))
@@ -258,13 +274,19 @@ VARIANT = re.compile(r"_(all|dims?)$")
 def shown(rule: str, names: Mapping[str, str] | None = None) -> str:
     """A formula as a person writes it, with these words for its names."""
     try:
-        text = ast.unparse(Named().visit(parsed(rule)))
+        return renamed(written(rule), names or {})
     # a student's own rule may be no expression
     except SyntaxError:
         return rule
+
+
+@lru_cache(maxsize=4096)
+def written(rule: str) -> str:
+    """The same with the table's names.  SyntaxError if it is no expression."""
+    text = ast.unparse(Named().visit(parsed(rule)))
     for python, mark in WRITTEN:
         text = text.replace(python, mark)
-    return renamed(text, names or {})
+    return text
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
@@ -323,6 +345,7 @@ TEX = (
 )
 
 
+@lru_cache(maxsize=4096)
 def latex(formula: str) -> str:
     """A shown formula in LaTeX: `xᵀ @ g` gives `x^{\\top} \\, g`."""
     for text, tex in TEX:

@@ -160,6 +160,7 @@ def read_assignment(found: Source) -> None:
         found.assigned = into
 
 
+@lru_cache(maxsize=4096)
 def literal(text: str) -> Any:
     """The value of a literal, or NotImplemented for anything else."""
     try:
@@ -206,6 +207,7 @@ def cut(expression: str, longest: int = LONGEST) -> str:
     return expression if len(expression) <= longest else expression[: longest - 1] + "…"
 
 
+@lru_cache(maxsize=4096)
 def term(name: str) -> str:
     """A name as part of a formula: an expression in brackets, a long one cut."""
     found = re.search(r" \((\d+)\)$", name)

@@ -7,14 +7,15 @@ minigrad's own passes come from.  The numbers are PyTorch's; beside each stands
 what our rule gives, and where the two differ the recording says so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from minigrad.function import Output
 from minigrad.operation import new
-from minigrad.record.moves import Contribution
+from minigrad.record.moves import Contribution, Step
 from minigrad.record.names import variables
 from minigrad.record.nodes import Unlisted, array_of, operation_of
 from minigrad.record.numbers import Array, Extent, short
@@ -184,9 +185,10 @@ class Copies:
         return {name: copy for name, t, copy in both if copy._node is not None or not t.requires_grad}
 
 
-def precision(theirs: Any) -> float:
-    """How near two right results are in the dtype of a node's output."""
-    return PRECISION.get(str(theirs._input_metadata[0].dtype).rpartition(".")[2], 1e-4)
+@lru_cache(maxsize=32)
+def precision(dtype: Any) -> float:
+    """How near two right results are in a dtype of PyTorch."""
+    return PRECISION.get(str(dtype).rpartition(".")[2], 1e-4)
 
 
 class Watched(Recorder):
@@ -227,6 +229,10 @@ class Watched(Recorder):
         found = [self.passing.get(slot) for slot in range(len(node.parents))]
         return [s and s.raw for s in found], tuple(s and s.value for s in found)
 
+    def explain(self, explanation: Callable[[], None], step: Step) -> None:
+        """Explained when it is looked at: it is about copies, which stay."""
+        step.explanations.append(explanation)
+
     def total(self, walk: Walk, sent: Contribution) -> Array:
         return self.passing[sent.slot].after
 
@@ -250,11 +256,13 @@ class Watched(Recorder):
 
     def agrees(self, ours: Array, value: Array, nodes: tuple[Any, ...]) -> bool | None:
         """Whether it is PyTorch's number, to the precision of the nodes' dtypes; None where it has another form."""
-        near, shape = max(precision(self.copies.originals[each]) for each in nodes), value.shape
+        near, shape = max(precision(self.copies.originals[each]._input_metadata[0].dtype) for each in nodes), value.shape
         axes = stretched_axes(shape, ours.shape) if ours.shape != shape else ()
         if axes is None:
             return None
         ours = ours.sum(axes, keepdims=True).reshape(shape) if axes else ours.reshape(shape)
+        if np.array_equal(ours, value):
+            return True
         size, most = (np.abs(each)[np.isfinite(each)].max(initial=0.0) for each in (value, self.g))
         return bool(
             np.allclose(ours, value, rtol=near, atol=near * (size + most / 100), equal_nan=True)

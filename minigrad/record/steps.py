@@ -1,6 +1,7 @@
 """Steps of the backward pass, written down while a walk goes through the graph."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from minigrad import tape
@@ -63,7 +64,7 @@ class Recorder:
                 sent.reason = self.graph.why_not(node, slot)
             elif values[slot] is not None:
                 self.write(walk, sent, node, raws[slot], values[slot])
-                explain_contribution(sent, step, node, self.graph, g)
+                self.explain(partial(explain_contribution, sent, step, node, self.graph, g), step)
             elif raws[slot] is not None or g is None:
                 sent.reason = "a hook took it away"
             else:
@@ -71,6 +72,10 @@ class Recorder:
                 sent.reason = f"{rule} declares no gradient for this input (None)"
         self.steps.append(step)
         return values
+
+    def explain(self, explanation: Callable[[], None], step: Step) -> None:
+        """A contribution is explained at once: what its node saved may be freed later."""
+        explanation()
 
     def sent(self, walk: Walk, node: Node, g: Any) -> tuple[Sequence[Any], tuple[Any, ...]]:
         """What a node contributes, as its rules return it and as its inputs receive it."""

@@ -367,7 +367,7 @@ def reference_contribution(v: Any, inputs: list[Any], slot: int, g: Array) -> Kn
         Saved(n, str(a) if isinstance(a, tuple) else "", None if isinstance(a, tuple) else np.array(a))
         for n, a in known.items()
     )
-    sent.how, sent.terms = arithmetic(sent.rule, raw, g)
+    sent.how, sent.terms = arithmetic(sent.rule, raw.shape == g.shape)
     if sent.how == "elementwise":
         sent.local = np.array(rule(np.ones_like(g)[()], *known.values()))
     return sent

@@ -67,7 +67,7 @@ def excerpt(recording: Recording, moves: int, around: int | None = None) -> Reco
     for part, members in enumerate(parts):
         box = -1 - part
         if box not in leaving:
-            made += [replace(step, contributions=[moved_in(x) for x in step.contributions]) for _, step in members]
+            made += [replace(step, contributions=[moved_in(x) for x in step]) for _, step in members]
             continue
         name = f"{len(members)} nodes"
         boxes.append(Place(box, f"{name} (2)" if boxes and boxes[0].name == name else name, "", (), symbol="\u2026"))

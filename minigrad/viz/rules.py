@@ -30,7 +30,7 @@ def judge(recording: Recording, rules: Mapping[str, Any]) -> Recording:
     KeyError for a rule of an operation that does not exist.
     """
     own = by_row(rules)
-    for step in recording.steps:
+    for step in recording.steps if own else ():
         for sent in step:
             if sent.operation in own and not sent.skipped:
                 sent.numeric = measured(sent, step.upstream)
