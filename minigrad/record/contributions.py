@@ -80,7 +80,7 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
 def saved_as(name: str, value: Any, label: str) -> Saved:
     """One of the rule's arguments, by the name that the student knows."""
     if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
-        return Saved(name, label, value if isinstance(value, Extent) else np.array(value))
+        return Saved(name, label, array_of(value))
     if name == "key":
         return Saved(name, f"[{spelled(value)}]", None)
     return Saved(name, str(value) if plain(value) else "", None)
@@ -180,7 +180,7 @@ def explain_function(sent: Contribution, node: Any, graph: Graph, arrived: tuple
             at = graph.place.get(tensor._node)
             constant = graph.names.constants.get(id(tensor._data), "")
             label = constant if at is None else graph.places[at].name
-            saved.append(Saved(f"saved {i + 1}", label, np.array(tensor._data)))
+            saved.append(Saved(f"saved {i + 1}", label, array_of(tensor)))
     sent.saved = tuple(saved)
 
 

@@ -27,9 +27,8 @@ def array_of(value: Any) -> Array:
     """A copy; of the gradients of several outputs, the first that is there."""
     if isinstance(value, tuple):
         value = next(v for v in value if v is not None)
-    if isinstance(value, Extent):
-        return value
-    return np.array(getattr(value, "_data", value))
+    value = getattr(value, "_data", value)
+    return value if isinstance(value, Extent) else np.array(value)
 
 
 def stretched(raw: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -89,7 +88,7 @@ def known_values(
         if arguments is not None:
             with np.errstate(all="ignore"):
                 values[node] = node.operation.forward(*arguments)
-    return {n: np.array(v) for n, v in values.items() if np.shape(v) == n.shape}
+    return {n: array_of(v) for n, v in values.items() if np.shape(v) == n.shape}
 
 
 def known_of(node: Node, values: Mapping[Node, Any]) -> dict[str, Any]:

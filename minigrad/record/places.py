@@ -10,8 +10,8 @@ import numpy as np
 from minigrad.operation import parameters
 from minigrad.record.moves import Place
 from minigrad.record.names import Names, is_operation, kind_of, literal, source_of, symbol
-from minigrad.record.nodes import inputs_of, known_values, operand, operation_of, saved_by
-from minigrad.record.numbers import number
+from minigrad.record.nodes import array_of, inputs_of, known_values, operand, operation_of, saved_by
+from minigrad.record.numbers import Extent, number
 from minigrad.tensor import Node, Tensor
 
 
@@ -60,7 +60,7 @@ class Graph:
         )
         leaf = None if node.parents else node.variable  # type: ignore[attr-defined]
         if leaf is not None and leaf._grad is not None:
-            place.old_grad = np.array(leaf._grad._data)
+            place.old_grad = array_of(leaf._grad)
         self.place[node] = at
         self.places.append(place)
         known = [(i, slot) for slot, i in enumerate(inputs) if i is not None]
@@ -86,7 +86,7 @@ class Graph:
             alike = not place.needs_grad and place.name == name
             if alike and (value is None or place.value is value):
                 return place.id
-        array = None if value is None else np.asarray(value)
+        array = None if value is None else np.asanyarray(value)
         place = Place(len(self.places), name, "", () if array is None else array.shape)
         place.needs_grad, place.named, place.value = False, True, array
         self.places.append(place)
@@ -109,7 +109,7 @@ class Graph:
         made = operation_of(node)
         given = {made.inputs[slot]: tensor._data} if made else {}
         arguments = inputs_of(node, self.values, **given)
-        if made is None or arguments is None or node not in self.values:
+        if made is None or arguments is None or node not in self.values or isinstance(tensor._data, Extent):
             return False
         try:
             with np.errstate(all="ignore"):

@@ -90,7 +90,7 @@ def question(recording: Recording, step: Step, sent: Contribution, asked: int) -
 
 def slips(step: Step, sent: Contribution) -> list[tuple[str, str, np.ndarray[Any, Any]]]:
     """What this contribution would be under each catalogued mistake: its id, what is said of it, and the numbers."""
-    if sent.operation not in TABLE:
+    if sent.operation not in TABLE or any(isinstance(x, Extent) for x in (step.upstream, sent.value, *sent.arguments.values())):
         return []
     found = []
     for wrong in wrong_rules(sent.operation):

@@ -189,6 +189,9 @@ def test_tensors_that_are_too_large_to_be_copied_are_shown() -> None:
     assert "50×100 numbers, size " in str(shown) and "net.weight" in shown.svg()
     recording = record(loss)
     assert not recording.remark, "no rule was given what it takes, so none was compared"
+    for name, tensor in {"net.weight": net.weight, "X": X, "out": out}.items():
+        value = place(recording, name).value
+        assert isinstance(value, Extent) and value.corner[0, 0] == tensor[0, 0], name
     grad = recording.grads["net.weight"]
     loss.backward()
     assert isinstance(grad, Extent) and np.isclose(grad.facts["norm"], float(net.weight.grad.norm()), rtol=1e-4)
