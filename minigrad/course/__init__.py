@@ -1,7 +1,7 @@
 """The course: exercises, their checks, notebooks and commands.
 
-`check`, `hint`, `predict` and `progress` are all that a notebook needs. Each is loaded when it is first used,
-so that importing this package costs nothing and a class grader can import a part of it without the rest.
+`check`, `hint`, `predict` and `progress` are all that a notebook needs, and `in_pytorch` in two lessons. Each is loaded
+when it is first used, so that importing this package costs nothing and a class grader can import a part of it without the rest.
 """
 
 from importlib import import_module
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from minigrad.course.checks.checking import check, hint, predict, progress
+    from minigrad.course.checks.pytorch_programs import in_pytorch
 
-__all__ = ["check", "hint", "predict", "progress"]
+__all__ = ["check", "hint", "in_pytorch", "predict", "progress"]
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module("minigrad.course.checks.checking"), name)
+        home = "pytorch_programs" if name == "in_pytorch" else "checking"
+        return getattr(import_module(f"minigrad.course.checks.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

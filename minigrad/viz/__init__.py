@@ -1,5 +1,6 @@
 """Pictures of a backward pass: `step` walks through it, `draw` shows its graph, `page` makes a page of a recording, `plots`
-has curves and heat maps.
+has curves and heat maps. `record`, `explain` and `check_graph` of minigrad.record are here as well, so that one line imports
+all that there is for a loss.
 
     from minigrad.viz import step, draw
     step(loss)          # press the right arrow
@@ -18,10 +19,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from ..record import check_graph, explain, record
 from .pages import page
 from .stepper import Framed, Still, draw, step
 
-__all__ = ["Framed", "Stepper", "Still", "draw", "page", "plots", "step"]
+__all__ = ["Framed", "Stepper", "Still", "check_graph", "draw", "explain", "page", "plots", "record", "step"]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 
+from minigrad import viz
 from minigrad.autograd import GradcheckError
 from minigrad.record import Recording, check_graph, explain, record
 from minigrad.record.numbers import Extent, facts_of, number, short
@@ -46,6 +47,10 @@ def test_pytorch_is_not_imported_for_a_tensor_of_ours() -> None:
         "str(step(x * x)); minigrad.explain(x); assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_each_has_a_home_in_minigrad_viz() -> None:
+    assert (viz.record, viz.explain, viz.check_graph) == (record, explain, check_graph)
 
 
 def test_what_is_no_tensor_gets_a_sentence() -> None:
