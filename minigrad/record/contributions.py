@@ -66,15 +66,12 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
     with np.errstate(all="ignore"):
         if sent.how != "matmul":
             kind_by_ones(sent, g, applied(np.ones_like(g)))
-        size = g.size * sent.value.size
-        if g.ndim and sent.raw.ndim and 0 < size <= SMALL:
+        if g.ndim and sent.raw.ndim and 0 < g.size * sent.value.size <= SMALL:
             units = np.eye(g.size, dtype=g.dtype).reshape(-1, *g.shape)
             rows = [applied(unit).sum(sent.summed) for unit in units]
             sent.jacobian = np.array([row.ravel() for row in rows])
-        elif sent.how == "matmul":
-            sent.note = f"a full Jacobian would have {g.size} × {sent.value.size} = {size} numbers"
     sent.latex = latex(sent.named)
-    sent.note = sent.note or remark(sent)
+    sent.note = ". ".join(filter(None, [sent.note, remark(sent, g)]))
 
 
 def saved_as(name: str, value: Any, label: str) -> Saved:
@@ -153,8 +150,11 @@ def kind_by_ones(sent: Contribution, g: Array, ones: Array) -> None:
             sent.how, sent.local = "spread", ones
 
 
-def remark(sent: Contribution) -> str:
-    """What a factor of 0 does."""
+def remark(sent: Contribution, g: Array) -> str:
+    """What a factor of 0 does; how large a Jacobian is that nobody makes."""
+    if sent.how == "matmul" and sent.jacobian is None:
+        size = g.size * sent.value.size
+        return f"A full Jacobian would have {g.size} × {sent.value.size} = {size} numbers"
     if sent.how != "elementwise" or not np.ndim(sent.local) or np.all(sent.local):
         return ""
     spoilt = np.isnan(sent.raw[sent.local == 0]).any()

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from minigrad import kernels
 from minigrad.operation import Operation, parameters
@@ -25,8 +25,7 @@ from minigrad.tape import TABLE
 ARRANGING = {"column", "fold_rows", "unreduce", "cropped", "locally_constant"}
 MODULES = {"kernels", "windows", "np", "math"}
 OF_SHAPES: dict[str, Any] = {"len": len, "min": min} | {
-    name: getattr(kernels, name)
-    for name in ("count", "inverse_order", "negated", "negated_pairs")
+    name: getattr(kernels, name) for name in ("count", "inverse_order", "negated", "negated_pairs")
 }
 
 
@@ -96,23 +95,8 @@ class Plain(ast.NodeTransformer):
 # ------------------------------------------------------ with what is known
 def settled(rule: Callable[..., Any], known: Mapping[str, Any]) -> str:
     """Its formula with known numbers and shapes put in, constants folded."""
-    useful = ((n, v) for n, v in known.items() if plain(v) or hasattr(v, "dtype"))
-    facts = ((n, v if plain(v) else Shape(v.shape)) for n, v in useful)
-    return settled_once(rule, tuple((n, v, type(v)) for n, v in facts))
-
-
-class Shape(NamedTuple):
-    """What a formula may need to know of an array."""
-
-    shape: tuple[int, ...]
-    dtype: Any = None
-
-
-@lru_cache(maxsize=4096)
-def settled_once(rule: Callable[..., Any], facts: tuple[tuple[str, Any, type], ...]) -> str:
-    """The same; facts: a word of the formula, what it is, and its type, since 1 equals True."""
-    known = {name: value for name, value, _ in facts}
-    return ast.unparse(Settle(known, getattr(rule, "__globals__", {})).visit(parsed(formula(rule))))
+    names = getattr(rule, "__globals__", {})
+    return ast.unparse(Settle(known, names).visit(parsed(formula(rule))))
 
 
 def plain(value: Any) -> bool:

@@ -33,6 +33,8 @@ class Place:
     source: str = ""
     # None where nothing holds it
     value: Array | None = None
+    # then what is said of it
+    missing: str = ""
     # what .grad held before this pass
     old_grad: Array | None = None
     # its gradient, where a hook changed it
@@ -146,9 +148,13 @@ class Step:
     explanations: list[Callable[[], None]] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Contribution]:
-        while self.explanations:
-            self.explanations.pop()()
+        self.explain()
         return iter(self.contributions)
+
+    def explain(self) -> None:
+        """Write rules and words into the contributions."""
+        while self.explanations:
+            self.explanations.pop(0)()
 
 
 def same(a: Array, b: Array) -> bool:

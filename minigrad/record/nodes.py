@@ -64,9 +64,7 @@ def operand(node: Node, slot: int) -> Any:
     return None if made is None else saved_by(node).get(made.inputs[slot])
 
 
-def known_values(
-    nodes: list[Node], root: Tensor, names: Names, given: Mapping[Node, Any]
-) -> dict[Node, Array]:
+def known_values(nodes: list[Node], root: Tensor, names: Names, given: Mapping[Node, Any]) -> dict[Node, Array]:
     """The value of each node, oldest first, where it can be had."""
     values: dict[Any, Any] = {}
     for node in nodes:

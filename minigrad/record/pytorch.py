@@ -7,7 +7,7 @@ minigrad's own passes come from.  The numbers are PyTorch's; beside each stands
 what our rule gives, and where the two differ the recording says so.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad.function import Output
 from minigrad.operation import new
-from minigrad.record.moves import Contribution, Step
+from minigrad.record.moves import Contribution
 from minigrad.record.names import variables
 from minigrad.record.nodes import Unlisted, array_of, operation_of
 from minigrad.record.numbers import Array, Extent, short
@@ -31,6 +31,8 @@ from minigrad.tensor import Node, Tensor, wrap
 
 NO_GRAPH = "this tensor has no backward pass: it does not require grad and does not have a grad_fn"
 AGREES = "PyTorch's numbers; minigrad's rules give the same ({} of {} contributions)"
+OURS = "minigrad's rule gives {}, {}"
+NOT_KEPT = "PyTorch did not keep this value: no rule needs it"
 WALK = Walk([])
 # joins of several inputs: each gets back its part
 JOINS = ("CatBackward0", "StackBackward0")
@@ -38,9 +40,7 @@ JOINS = ("CatBackward0", "StackBackward0")
 PRECISION = {"bfloat16": 3e-2, "float16": 4e-3, "float64": 1e-9}
 
 
-def record(
-    root: Any, gradient: Any, names: Mapping[str, Any], values: Mapping[Any, Noted]
-) -> Recording:
+def record(root: Any, gradient: Any, names: Mapping[str, Any], values: Mapping[Any, Noted]) -> Recording:
     """The backward pass of a tensor of PyTorch, which PyTorch itself runs; nothing is changed or freed.
 
     Takes and raises what `record` in recorder.py does; TypeError for sparse and nested tensors.
@@ -64,6 +64,8 @@ def record(
         graph = Graph(copies.root, copies.nodes, namespace, copies.values)
         watched = Watched(graph, copies)
         watched.replay(passed.moves)
+    for place in graph.places:
+        place.missing = NOT_KEPT if place.value is None else ""
     seed = np.ones_like(copies.root._data) if gradient is None else arrays.copied(gradient)
     remark = AGREES.format(watched.agreed, watched.compared) if watched.compared else ""
     return Recording(graph.place[copies.start], graph.places, graph.edges, watched.steps, seed, given, remark)
@@ -133,18 +135,18 @@ class Copies:
         if node is not None:
             return node
         name, content = theirs.name().rpartition(":")[2], dict[str, Any](__module__="builtins")
-        base, function = (
-            Node if name in JOINS else Unlisted,
-            getattr(type(theirs), "_forward_cls", None),
-        )
-        if function is not None and not function.__module__.startswith(
-            "torch."
-        ):  # its own lines are shown
+        base, function = Node if name in JOINS else Unlisted, getattr(type(theirs), "_forward_cls", None)
+        if function is not None and not function.__module__.startswith("torch."):  # its own lines are shown
             saved = [t if t is None else self.tensor(t) for t in theirs.saved_tensors]
             base, content = Node, content | {"function": function, "saved_tensors": saved}
         kind: Any = type(name, (base,), content)
         other: Node = new(kind)
         other.parents, other.saved = tuple(parents), ((),) * len(parents)
+        first = parents[0] if parents else None
+        for word, owner in {"self": first, "input": first, "result": other}.items():
+            kept = getattr(theirs, f"_saved_{word}", None)
+            if owner is not None and kept is not None:
+                self.values[owner] = self.arrays(kept)
         return other
 
     def by_rule(self, theirs: Any, edges: list[Any], parents: list[Node | None]) -> Node | None:
@@ -159,13 +161,9 @@ class Copies:
         row, known = found
         at = [i for i, rule in enumerate(row.rules) if rule is not None]
         at = at[1:] if theirs.name() == "PowBackward2" else at
-        inputs = [
-            parents[at.index(i)] if i in at[: len(parents)] else None for i in range(len(row.rules))
-        ]
+        inputs = [parents[at.index(i)] if i in at[: len(parents)] else None for i in range(len(row.rules))]
         pairs = list(zip(row.arguments, inputs, strict=True))
-        if len(at) < len(edges) or any(
-            w not in known for words, p in pairs if p is not None for w in words
-        ):
+        if len(at) < len(edges) or any(w not in known for words, p in pairs if p is not None for w in words):
             return None
         node: Node = new(row.kind)
         node.parents, self.slots[node] = tuple(inputs), at
@@ -193,6 +191,8 @@ def precision(dtype: Any) -> float:
 
 class Watched(Recorder):
     """Writes down what PyTorch did, and compares it with our rules."""
+
+    at_once = False  # its explanations are about copies, which stay
 
     def __init__(self, graph: Graph, copies: Copies) -> None:
         super().__init__(graph)
@@ -229,10 +229,6 @@ class Watched(Recorder):
         found = [self.passing.get(slot) for slot in range(len(node.parents))]
         return [s and s.raw for s in found], tuple(s and s.value for s in found)
 
-    def explain(self, explanation: Callable[[], None], step: Step) -> None:
-        """Explained when it is looked at: it is about copies, which stay."""
-        step.explanations.append(explanation)
-
     def total(self, walk: Walk, sent: Contribution) -> Array:
         return self.passing[sent.slot].after
 
@@ -245,7 +241,7 @@ class Watched(Recorder):
         if ours is not None and right is not None:
             self.compared += 1
             self.agreed += right
-            sent.note = "" if right else f"minigrad's rule gives {short(ours)} here"
+            sent.note = OURS.format(short(ours), "too" if right else "but PyTorch does not")
 
     def ours(self, node: Node, slot: int) -> Array | None:
         """What the rule of the table gives; None where there is none, or where a tensor is too large to be copied."""
@@ -256,7 +252,8 @@ class Watched(Recorder):
 
     def agrees(self, ours: Array, value: Array, nodes: tuple[Any, ...]) -> bool | None:
         """Whether it is PyTorch's number, to the precision of the nodes' dtypes; None where it has another form."""
-        near, shape = max(precision(self.copies.originals[each]._input_metadata[0].dtype) for each in nodes), value.shape
+        metas, shape = [self.copies.originals[each]._input_metadata[0] for each in nodes], value.shape
+        near = max(precision(meta.dtype) for meta in metas)
         axes = stretched_axes(shape, ours.shape) if ours.shape != shape else ()
         if axes is None:
             return None
@@ -264,6 +261,4 @@ class Watched(Recorder):
         if np.array_equal(ours, value):
             return True
         size, most = (np.abs(each)[np.isfinite(each)].max(initial=0.0) for each in (value, self.g))
-        return bool(
-            np.allclose(ours, value, rtol=near, atol=near * (size + most / 100), equal_nan=True)
-        )
+        return bool(np.allclose(ours, value, rtol=near, atol=near * (size + most / 100), equal_nan=True))

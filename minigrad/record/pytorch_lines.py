@@ -29,16 +29,10 @@ def user_code(names: Mapping[str, Any]) -> Codes:
     frame: FrameType | None = sys._getframe(1)
     found: Codes = {}
     while frame is not None:
-        if not frame.f_code.co_filename.startswith((errors.PACKAGE, torch)) and readable(
-            frame.f_code.co_filename
-        ):
+        if not frame.f_code.co_filename.startswith((errors.PACKAGE, torch)) and readable(frame.f_code.co_filename):
             found.setdefault(frame.f_code, frame.f_lasti)
         frame = frame.f_back
-    cells = [
-        file
-        for file in reversed([*linecache.cache])
-        if "ipykernel" in file or file.startswith("<ipython-input")
-    ]
+    cells = [file for file in reversed([*linecache.cache]) if "ipykernel" in file or file.startswith("<ipython-input")]
     others = [code for file in cells[:CELLS] for code in compiled(file)]
     for thing in names.values():
         module = hasattr(thing, "named_parameters") and hasattr(thing, "modules")
@@ -131,9 +125,7 @@ class Lines:
             called = code_of(self.around.get(found.operator))
             lines = (each for code in called for each in operations(code))
             returned = [
-                (s, f)
-                for s, f in lines
-                if f.line == f"return {f.expression}" or f.line == f"return {f.assigned}"
+                (s, f) for s, f in lines if f.line == f"return {f.expression}" or f.line == f"return {f.assigned}"
             ]
             inside = next((s for s, f in returned if fits(f, mark)), None)
             if inside is not None or found.expression.endswith(")"):

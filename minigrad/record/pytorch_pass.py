@@ -29,10 +29,8 @@ TAKES = "this takes dense PyTorch tensors of numbers, not layout {} on {}"
 # by words of PyTorch's errors
 NOTES = {
     "second time": GONE,
-    "inplace operation": "a line wrote into a tensor that the pass needs. "
-    "Make a new tensor there, as in y = y + 1.",
-    "donated buffers": "torch.compile has compiled the backward pass too: "
-    "call the function itself.",
+    "inplace operation": "a line wrote into a tensor that the pass needs. Make a new tensor there, as in y = y + 1.",
+    "donated buffers": "torch.compile has compiled the backward pass too: call the function itself.",
     "incompatible with .grad()": "Only backward() goes through checkpoint(use_reentrant=True): "
     "use_reentrant=False can be shown.",
 }
@@ -73,7 +71,7 @@ class Arrays:
 
     def __call__(self, tensor: Any) -> Array:
         """The array of a tensor that lives until the recording is made."""
-        t = tensor if tensor.layout is self.torch.strided else tensor.to_dense()
+        t = tensor.to_dense()
         key = t.data_ptr(), tuple(t.shape), t.stride(), t.dtype, t.device, t.is_conj()
         if key not in self.known:
             # the tensor stays here: its memory is not given to another one
@@ -83,10 +81,7 @@ class Arrays:
 
     def copied(self, tensor: Any) -> Array:
         """A copy on the CPU; of a large tensor only its extent."""
-        torch, t = self.torch, tensor.detach()
-        if t.layout is not torch.strided:
-            t = t.to_dense()
-        t = t.resolve_conj().resolve_neg()
+        torch, t = self.torch, tensor.detach().to_dense().resolve_conj().resolve_neg()
         if t.dtype in (torch.bfloat16, torch.float16):
             t = t.float()
         if t.numel() > LARGE:
@@ -194,15 +189,11 @@ class Pass:
     def arriving(self, to: Output, g: Any) -> Sent:
         """A contribution, brought to the shape of what it is for and added to what is there."""
         meta = to[0]._input_metadata[to[1]]
-        value = g.to_dense() if g.layout is not self.torch.strided else g
-        raw = self.arrays.copied(value)
+        value = g.to_dense()
+        raw = own = self.arrays.copied(value)
         if value.shape != meta.shape or value.dtype != meta.dtype:
             value = value.sum_to_size(meta.shape).to(meta.dtype)
-        own = (
-            raw
-            if value is g or (value.shape == g.shape and value.dtype == g.dtype)
-            else self.arrays.copied(value)
-        )
+            own = self.arrays.copied(value)
         if self.expected[to] == 1:
             return Sent(raw, own, own)
         before = self.sums.pop(to, None)

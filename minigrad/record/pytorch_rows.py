@@ -34,7 +34,7 @@ SAVED = {
 UNSAID = {"low": -math.inf, "high": math.inf, "correction": 1}  # where PyTorch saves None
 REDUCTIONS = ("none", "mean", "sum")
 # rows whose rules are given what PyTorch does not save
-OTHER_FORM = ["Split", "Unbind", "SplitWithSizes", "MaxPool2DWithIndices", "AvgPool2D", "ConstantPadNd", "NativeBatchNorm"]
+OTHER_FORM = "Split Unbind SplitWithSizes MaxPool2DWithIndices AvgPool2D ConstantPadNd NativeBatchNorm".split()
 # names of nodes that several rows have: the row whose rule fits what PyTorch does
 CHOSEN = {
     "AddmmBackward0": "addmm",
@@ -82,15 +82,9 @@ def row_of(
     kind = name.removesuffix("Backward0").removesuffix("Backward1")
     first = next((row for row in TABLE.values() if row.node_name == name), None)
     row = None if kind in OTHER_FORM else TABLE.get(CHOSEN.get(name, ""), first or TABLE.get(kind.lower()))
-    if (
-        row is None
-        or saved.alpha not in (None, 1)
-        or (saved.beta not in (None, 1, 1.0) and name == "AddmmBackward0")
-    ):
+    if row is None or saved.alpha not in (None, 1) or (saved.beta not in (None, 1, 1.0) and name == "AddmmBackward0"):
         return None
-    known: dict[str, Any] = {
-        f"{x}_shape": tuple(s) for x, s in zip(row.inputs, shapes, strict=False) if s is not None
-    }
+    known: dict[str, Any] = {f"{x}_shape": tuple(s) for x, s in zip(row.inputs, shapes, strict=False) if s is not None}
     for word in {w for rule in row.arguments for w in rule} | {*row.statics}:
         for theirs in (word, *SAVED.get(word, ())):
             if hasattr(node, f"_saved_{theirs}") and word not in known:

@@ -42,9 +42,7 @@ class Recording:
         return {name: grad for name, grad in found if grad is not None}
 
     # -------------------------------------------------- as text
-    def sentences(
-        self, step: Step, sent: Contribution | None = None, brief: bool = False
-    ) -> list[str]:
+    def sentences(self, step: Step, sent: Contribution | None = None, brief: bool = False) -> list[str]:
         """One sentence for each beat of a contribution, or of a step without."""
         place = self.places[step.node]
         if step.kind == "leaf":
@@ -129,6 +127,7 @@ def place_data(place: Place, pool: Pool, brief: bool) -> dict[str, Any]:
     made |= {"val": pool.add(place.value), "old": pool.add(place.old_grad)}
     made |= {"src": ""} if brief else {}
     made |= {"empty": place.empty} if place.empty != "None" else {}
+    made |= {"missing": place.missing} if place.missing else {}
     made |= {} if place.hooked is None else {"hook": pool.add(place.hooked)}
     return made
 

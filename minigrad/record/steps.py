@@ -1,6 +1,6 @@
 """Steps of the backward pass, written down while a walk goes through the graph."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,8 @@ from minigrad.tensor import Node
 
 class Recorder:
     """Writes steps down while a walk goes through the graph."""
+
+    at_once = True  # what a node saved may be freed later
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -64,18 +66,16 @@ class Recorder:
                 sent.reason = self.graph.why_not(node, slot)
             elif values[slot] is not None:
                 self.write(walk, sent, node, raws[slot], values[slot])
-                self.explain(partial(explain_contribution, sent, step, node, self.graph, g), step)
+                step.explanations.append(partial(explain_contribution, sent, step, node, self.graph, g))
             elif raws[slot] is not None or g is None:
                 sent.reason = "a hook took it away"
             else:
                 rule = "its rule" if operation_of(node) else f"backward of {self.graph.places[at].symbol}"
                 sent.reason = f"{rule} declares no gradient for this input (None)"
+        if self.at_once:
+            step.explain()
         self.steps.append(step)
         return values
-
-    def explain(self, explanation: Callable[[], None], step: Step) -> None:
-        """A contribution is explained at once: what its node saved may be freed later."""
-        explanation()
 
     def sent(self, walk: Walk, node: Node, g: Any) -> tuple[Sequence[Any], tuple[Any, ...]]:
         """What a node contributes, as its rules return it and as its inputs receive it."""

@@ -78,10 +78,8 @@ PRODUCTS = {
     "function": "{note}: for {target} that is {result}.",
     "copy": "The upstream gradient goes to {target} unchanged: {result}.",
     "move": "The numbers stay the same and take the shape of {target}: {result}.",
-    "spread": "Each of the {size} numbers of {target} went into the result, "
-    "so each gets {part}: {result}.",
-    "scatter": "Each number of g goes back to the place that it was read from, "
-    "and the other places get 0: {result}.",
+    "spread": "Each of the {size} numbers of {target} went into the result, so each gets {part}: {result}.",
+    "scatter": "Each number of g goes back to the place that it was read from, and the other places get 0: {result}.",
 }
 
 

@@ -10,9 +10,9 @@ from minigrad.course import in_pytorch, notebooks
 from minigrad.course.checks import pytorch_programs
 
 CELLS = [
-    (cell["id"], cell["source"], "".join(output["text"] for output in cell["outputs"]))
+    (cell["id"], cell["source"], "".join(line for output in cell["outputs"] for line in output["text"]))
     for lesson in notebooks.lessons()
-    for cell in notebooks.tidy(notebooks.read(notebooks.path("notebooks", lesson)))["cells"]
+    for cell in notebooks.read(notebooks.path("notebooks", lesson))["cells"]
     if cell["cell_type"] == "code" and "\nin_pytorch(" in cell["source"]
 ]
 cells = pytest.mark.parametrize(("source", "stored"), [cell[1:] for cell in CELLS], ids=[cell[0] for cell in CELLS])

@@ -12,7 +12,7 @@ import pytest
 
 from minigrad import viz
 from minigrad.autograd import GradcheckError
-from minigrad.record import Recording, check_graph, explain, record
+from minigrad.record import Recording, check_graph, explain, record, replace
 from minigrad.record.numbers import Extent, facts_of, number, short
 from minigrad.record.recording import plain
 from minigrad.viz import draw, step
@@ -150,6 +150,39 @@ def test_each_rule_gives_pytorchs_number() -> None:
         agreed, compared = agreement(recording)
         assert agreed == compared, text
         assert "this course does not have" not in str(recording.to_dict()), text
+
+
+@only_with_torch
+def test_our_number_stands_beside_pytorchs() -> None:
+    import torch
+
+    x, w = torch.ones(3, 4), torch.randn(4, 5, requires_grad=True)
+    out = x @ w
+    _, sent = record(out, torch.ones(3, 5)).steps[0]
+    assert sent.note.startswith(f"minigrad's rule gives 4×5 numbers, size {number(3 * 20**0.5)}, too. A full Jacobian")
+    with replace("mm", (lambda g, y: 2 * (g @ y.T), lambda g, x: 2 * (x.T @ g))):
+        recording = record(out, torch.ones(3, 5))
+    _, sent = recording.steps[0]
+    assert f"size {number(6 * 20**0.5)}, but PyTorch does not" in sent.note
+    assert agreement(recording) == ("0", "1")
+
+
+@only_with_torch
+def test_a_value_that_pytorch_did_not_keep_is_said_to_be_missing() -> None:
+    import torch
+
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+
+    def inside():
+        return torch.nn.functional.pad(torch.nn.functional.silu(x * 2), (1, 1)) + 1
+
+    recording = record(inside().sum())
+    lost = [(p.symbol, p.missing) for p in recording.places if p.missing]
+    said = "PyTorch did not keep this value: no rule needs it"
+    assert lost == [("silu", said), ("constantpadnd", said), ("+", said)]
+    product = place(recording, "x * 2")
+    assert product.value.tolist() == [2, -4], "silu has saved it"
+    assert any(node.get("missing") == said for node in recording.to_dict()["nodes"])
 
 
 @only_with_torch
