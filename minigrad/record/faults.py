@@ -20,6 +20,10 @@ from minigrad.record.recorder import record
 from minigrad.record.recording import Recording
 
 
+# what these write into a tensor may be meant to be inf: the mask of an attention
+WRITTEN = ("masked_fill", "maskedfill", "where", "[ ]=")
+
+
 def check_graph(loss: Any, names: Mapping[str, Any] | None = None, **settings: Any) -> bool:
     """True if nothing is wrong with a backward pass; else a GradcheckError that names the first node at fault, with its line.
 
@@ -42,25 +46,26 @@ def faults(recording: Recording) -> Iterator[str]:
     for a, b, _ in recording.edges:
         inputs[b].append(recording.places[a])
     for place in recording.places:
-        spoilt = bad(place.value)
-        if spoilt and not any(bad(each.value) for each in inputs[place.id]):
+        spoilt, before = bad(place.value), [bad(each.value) for each in inputs[place.id]]
+        if spoilt[:3] == "nan" and any(before) and not any(each[:3] == "nan" for each in before):
+            yield f"{place.name} is {spoilt}{line_of(place)}: its inputs hold inf, but no nan."
+        if spoilt and not any(before) and place.symbol not in WRITTEN:
             yield f"{place.name} is {spoilt}{line_of(place)}: its inputs are all finite."
-    for step in recording.steps:
-        for sent in step:
-            if not sent.skipped:
-                yield from fault(recording.places, step, sent)
+    sendings = [(step, sent) for step in recording.steps for sent in step if not sent.skipped]
+    for step, sent in sendings:
+        if bad(sent.value) and not bad(step.upstream):
+            said = "{}: the gradient that it received is finite"
+            yield fault(recording.places, step, sent, bad(sent.value), said)
+    for step, sent in sendings:
+        if dead(sent.value) and not dead(step.upstream):
+            yield fault(recording.places, step, sent, "0 in every number", "{}, so nothing gets through")
 
 
-def fault(places: list[Place], step: Step, sent: Contribution) -> Iterator[str]:
-    """What is wrong with one contribution, if what came in was right."""
+def fault(places: list[Place], step: Step, sent: Contribution, spoilt: str, said: str) -> str:
+    """What is wrong with one contribution.  said: with a place for the line."""
     place, target = places[step.node], places[sent.parent].name
-    what = f"what {place.name} contributes to the gradient of {target} is"
-    rule = f" The rule there is {sent.named}."
-    spoilt = bad(sent.value)
-    if spoilt and not bad(step.upstream):
-        yield f"{what} {spoilt}{line_of(place)}: the gradient that it received is finite.{rule}"
-    if dead(sent.value) and not dead(step.upstream):
-        yield f"{what} 0 in every number{line_of(place)}, so nothing gets through.{rule}"
+    what = f"what {place.name} contributes to the gradient of {target} is {spoilt}"
+    return f"{what}{said.format(line_of(place))}. The rule there is {sent.named}."
 
 
 def bad(array: Array | None) -> str:

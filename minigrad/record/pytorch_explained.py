@@ -8,7 +8,7 @@ from minigrad.record.names import Source, variables
 from minigrad.record.pytorch_lines import assignments, operations, user_code
 from minigrad.record.pytorch_pass import edge_of, pytorch, reachable
 
-CUT = re.compile(r"\.(detach|data|item|numpy|no_grad|inference_mode)\b")
+CUT = re.compile(r"\.(detach|data|item|tolist|numpy|argmax|argmin|no_grad|inference_mode)\b")
 
 
 def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
@@ -22,7 +22,8 @@ def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
     where = "".join(f' in the line "{line.line}"' for line in lines)
     kind = f"A {tensor.dtype} tensor of shape {tuple(tensor.shape)}."
     if not tensor.requires_grad:
-        why = "".join(cuts(lines)) or ": nothing that it came from does"
+        frozen = ": its requires_grad is False" if name and tensor.grad_fn is None and not lines else ""
+        why = "".join(cuts(lines)) or frozen or ": nothing that it came from does"
         return f"{kind} It requires no gradient, so it gets no .grad{why}."
     if not tensor.is_leaf:
         made = f"{tensor.grad_fn.name()} made it{where}"
@@ -36,10 +37,21 @@ def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
     elif reached:
         why = f"is None because {reached[-1]}.backward() has not run"
     else:
-        ran = [line for code, at in codes.items() for site, line in operations(code) if site[1] < at]
+        ran = ([line for site, line in operations(code) if site[1] < at] for code, at in codes.items())
+        near = (cuts(leading([n for n, _ in losses], lines[::-1])) for lines in ran)
         why = f"is None because no path leads to it from {losses[-1][0] if losses else 'any loss'}"
-        why += "".join(dict.fromkeys(cuts(ran[::-1])))
+        why += "".join(dict.fromkeys(next(filter(None, near), [])))
     return f"{kind} It is a leaf that requires grad{where}. Its .grad {why}."
+
+
+def leading(names: list[str], lines: list[Source]) -> list[Source]:
+    """Of these lines, those that lead to one of the names: they compute it, or what it is computed from."""
+    wanted, found, size = {*names}, list[Source](), -1
+    while size < len(wanted):
+        size = len(wanted)
+        found = [x for x in lines if x.assigned in wanted or re.match("return|with", x.line)]
+        wanted |= {word for x in found for word in re.findall(r"[A-Za-z_]\w*", x.line)}
+    return found
 
 
 def cuts(lines: list[Source]) -> list[str]:

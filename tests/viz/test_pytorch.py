@@ -448,6 +448,40 @@ def test_check_graph_names_the_first_node_at_fault() -> None:
         check_graph(loss)
 
 
+@only_with_torch
+def test_explain_names_the_cut_that_leads_to_the_loss() -> None:
+    import torch
+
+    w, b, X = torch.ones(3, requires_grad=True), torch.ones(1, requires_grad=True), torch.ones(4, 3)
+    frozen = torch.nn.Linear(2, 1).requires_grad_(False)
+    seen = (X @ w).detach()
+    h = torch.tensor((X @ w).tolist())
+    loss = (h * b).sum()
+    print(loss.item(), seen)
+    said = explain(w)
+    assert "cut by tolist" in said and "seen" not in said and "item" not in said
+    assert "its requires_grad is False" in explain(frozen.weight)
+
+
+@only_with_torch
+def test_check_graph_says_the_worst_first_and_lets_a_mask_be() -> None:
+    import torch
+
+    scores, mask = torch.zeros(2, 3, requires_grad=True), torch.tensor([[True, False, False], [False, True, False]])
+    masked = scores.masked_fill(mask, float("-inf"))
+    loss = (masked.softmax(1) * torch.tensor([1.0, 2.0, 3.0])).sum()
+    assert check_graph(loss)
+    closed = scores.masked_fill(mask | True, float("-inf"))
+    weights = closed.softmax(1)
+    total = weights.sum()
+    with pytest.raises(GradcheckError, match=r'^weights is nan .*: "weights = closed.softmax\(1\)": its inputs hold inf, but'):
+        check_graph(total)
+    distance = (scores**2).sum().sqrt()
+    loss = torch.relu(distance - 1) + distance
+    with pytest.raises(GradcheckError, match=r"^what distance contributes .* is inf"):
+        check_graph(loss)
+
+
 # ---------------------------------------------------------------- devices and dtypes
 
 
