@@ -21,7 +21,7 @@ from minigrad.record.recording import Recording
 
 
 # what these write into a tensor may be meant to be inf: the mask of an attention
-WRITTEN = ("masked_fill", "maskedfill", "where", "[ ]=")
+WRITTEN = ("maskedfill", "where", "[ ]=")
 
 
 def check_graph(loss: Any, names: Mapping[str, Any] | None = None, **settings: Any) -> bool:

@@ -76,12 +76,16 @@ class Copies:
 
     def __init__(self, torch: Any, passed: Pass, arrays: Arrays, noted: Mapping[Any, Noted]) -> None:
         self.torch, self.passed, self.arrays, self.noted = torch, passed, arrays, noted
-        self.of: dict[tuple[Any, int], Node] = {}  # by node and output
+        # by node and output
+        self.of: dict[tuple[Any, int], Node] = {}
         self.originals: dict[Node, Any] = {}
         self.nodes: list[Node] = []
-        self.slots: dict[Node, list[int]] = {}  # for each of their inputs, which of ours
-        self.values: dict[Node, Array] = {}  # that were noted while a function ran
-        self.leaves: list[Tensor] = []  # a node holds its leaf by a weak reference
+        # for each of their inputs, which of ours
+        self.slots: dict[Node, list[int]] = {}
+        # that were noted while a function ran
+        self.values: dict[Node, Array] = {}
+        # a node holds its leaf by a weak reference
+        self.leaves: list[Tensor] = []
         outputs: dict[Any, set[int]] = {passed.start[0]: {passed.start[1]}}
         for parent, nr in passed.expected:
             outputs.setdefault(parent, set()).add(nr)
@@ -136,7 +140,8 @@ class Copies:
             return node
         name, content = theirs.name().rpartition(":")[2], dict[str, Any](__module__="builtins")
         base, function = Node if name in JOINS else Unlisted, getattr(type(theirs), "_forward_cls", None)
-        if function is not None and not function.__module__.startswith("torch."):  # its own lines are shown
+        # its own lines are shown
+        if function is not None and not function.__module__.startswith("torch."):
             saved = [t if t is None else self.tensor(t) for t in theirs.saved_tensors]
             base, content = Node, content | {"function": function, "saved_tensors": saved}
         kind: Any = type(name, (base,), content)
@@ -192,7 +197,8 @@ def precision(dtype: Any) -> float:
 class Watched(Recorder):
     """Writes down what PyTorch did, and compares it with our rules."""
 
-    at_once = False  # its explanations are about copies, which stay
+    # its explanations are about copies, which stay
+    at_once = False
 
     def __init__(self, graph: Graph, copies: Copies) -> None:
         super().__init__(graph)
@@ -236,7 +242,8 @@ class Watched(Recorder):
         parent, ours = node.parents[sent.slot], self.ours(node, sent.slot)
         right = None if ours is None else self.agrees(ours, value, (node, parent))
         if ours is not None and right and ours.shape != raw.shape:
-            raw = ours  # PyTorch summed over the stretched axes at once
+            # PyTorch summed over the stretched axes at once
+            raw = ours
         super().write(walk, sent, node, raw, value)
         if ours is not None and right is not None:
             self.compared += 1

@@ -45,7 +45,8 @@ def watched(known: dict[Any, Any], function: Any, names: Mapping[str, Any]) -> I
 
     class Forward(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         def __torch_function__(self, call: Any, types: Any, args: Any = (), keywords: Any = None) -> Any:
-            note(args, None)  # what a custom Function made passes by only here
+            # what a custom Function made passes by only here
+            note(args, None)
             result = call(*args, **(keywords or {}))
             frame = sys._getframe(1)
             while frame.f_back is not None and frame.f_code.co_filename.startswith(ours):

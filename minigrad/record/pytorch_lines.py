@@ -19,8 +19,10 @@ from minigrad.record.names import Source, fits, kind_of, source, symbol
 from minigrad.tensor import Node
 
 Site = tuple[CodeType, int]
-Codes = dict[CodeType, int]  # code, and the instruction up to which it has run
-CELLS = 200  # so many cells of a notebook are looked through
+# code, and the instruction up to which it has run
+Codes = dict[CodeType, int]
+# so many cells of a notebook are looked through
+CELLS = 200
 
 
 def user_code(names: Mapping[str, Any]) -> Codes:
@@ -70,7 +72,8 @@ def compiled(file: str) -> tuple[CodeType, ...]:
 def operations(code: CodeType) -> tuple[tuple[Site, Source], ...]:
     """The operations that are written in some code, the last ones first."""
     found = ((2 * i, at) for i, at in enumerate(code.co_positions()) if at[0] is not None)
-    spans = {at: i for i, at in found}  # of one expression, its last instruction
+    # of one expression, its last instruction
+    spans = {at: i for i, at in found}
     made = (((code, i), source(code, i)) for i in sorted(spans.values(), reverse=True))
     return tuple((site, text) for site, text in made if text.operator)
 

@@ -20,9 +20,11 @@ from minigrad.record.numbers import Array, Extent
 from minigrad.record.words import GONE
 
 OLDEST = (2, 13)
-LARGE = 4096  # numbers; of a larger tensor only a corner is copied
+# numbers; of a larger tensor only a corner is copied
+LARGE = 4096
 CORNER = 8
-Output = tuple[Any, int]  # a node of PyTorch, and which of its outputs
+# a node of PyTorch, and which of its outputs
+Output = tuple[Any, int]
 
 OLD = "this takes PyTorch {}.{} or newer, and not PyTorch {}"
 TAKES = "this takes dense PyTorch tensors of numbers, not layout {} on {}"
@@ -99,7 +101,8 @@ def extent(torch: Any, t: Any) -> dict[str, Any]:
     """How far the numbers of a tensor go; the same facts as `facts_of` in numbers.py."""
     t = t.abs() if t.is_complex() else t
     norm = float(torch.linalg.vector_norm(t.to(torch.promote_types(t.dtype, torch.float32))))
-    array = t.cpu().numpy()  # whose min and max take a twentieth of the time of PyTorch's
+    # whose min and max take a twentieth of the time of PyTorch's
+    array = t.cpu().numpy()
     low, high = float(array.min()), float(array.max())
     good = array if np.isfinite([low, high]).all() else array[np.isfinite(array)]
     top = float(max(good.max(), -good.min())) if good.size else 0.0

@@ -31,7 +31,8 @@ SAVED = {
     "offset": ("diagonal",),
     "padding": ("padding_idx",),
 }
-UNSAID = {"low": -math.inf, "high": math.inf, "correction": 1}  # where PyTorch saves None
+# where PyTorch saves None
+UNSAID = {"low": -math.inf, "high": math.inf, "correction": 1}
 REDUCTIONS = ("none", "mean", "sum")
 # rows whose rules are given what PyTorch does not save
 OTHER_FORM = "Split Unbind SplitWithSizes MaxPool2DWithIndices AvgPool2D ConstantPadNd NativeBatchNorm".split()

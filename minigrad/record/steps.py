@@ -17,7 +17,8 @@ from minigrad.tensor import Node
 class Recorder:
     """Writes steps down while a walk goes through the graph."""
 
-    at_once = True  # what a node saved may be freed later
+    # what a node saved may be freed later
+    at_once = True
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph

@@ -530,6 +530,89 @@ def test_each_kind_of_graph_can_be_shown() -> None:
 
 
 @only_with_torch
+def test_half_precision_agrees_to_its_own_precision() -> None:
+    import torch
+
+    for dtype in (torch.float16, torch.bfloat16):
+        x = torch.linspace(0.1, 2, 12, dtype=dtype).reshape(3, 4).requires_grad_()
+        w = torch.linspace(-1, 1, 8, dtype=dtype).reshape(4, 2).requires_grad_()
+        loss = torch.tanh(x @ w).square().mean()
+        recording = record(loss)
+        agreed, compared = agreement(recording)
+        assert agreed == compared != "0" and recording.grads["x"].shape == (3, 4)
+
+
+@only_with_torch
+def test_a_wrong_function_shows_its_lines_and_gradcheck_finds_it() -> None:
+    import torch
+
+    class Cube(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return g * 2 * x
+
+    x = torch.tensor([1.5, -2.0], dtype=torch.float64, requires_grad=True)
+    sent = record(Cube.apply(x).sum()).steps[1].contributions[0]
+    sentences = str(record(Cube.apply(x).sum()).to_dict())
+    assert sent.value.tolist() == [3, -4] and "Cube.backward: return g * 2 * x" in sentences
+    assert not torch.autograd.gradcheck(Cube.apply, (x,), raise_exception=False)
+
+
+@only_with_torch
+def test_views_in_place_hooks_and_checkpoints_give_pytorchs_gradients() -> None:
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    def programs(x):
+        y = x * 2
+        y[0].mul_(3)
+        yield (y.view(2, 2).t() * x.reshape(2, 2)).sum()
+        y = x * 2
+        y += x
+        yield (y * y).sum()
+        y = x.exp()
+        y.register_hook(lambda g: g * 10)
+        y.retain_grad()
+        yield (y[1:] * y[:-1]).sum()
+        yield checkpoint(lambda t: torch.sin(t) * t, x, use_reentrant=False).sum()
+
+    x = torch.tensor([1.0, -2.0, 0.5, 3.0], requires_grad=True)
+    for loss in programs(x):
+        grads = record(loss, names={"x": x}).grads["x"]
+        np.testing.assert_allclose(grads, torch.autograd.grad(loss, x)[0], rtol=1e-6)
+        assert x.grad is None
+
+
+@only_with_torch
+def test_a_module_in_a_wrapper_has_the_wrappers_names() -> None:
+    import torch
+
+    class Replicated(torch.nn.Module):
+        """Takes a batch apart and puts it together, as DataParallel does on several devices."""
+
+        def __init__(self, module):
+            super().__init__()
+            self.module = module
+
+        def forward(self, x):
+            return torch.cat([self.module(part) for part in x.chunk(2)])
+
+    net = Replicated(torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Tanh()))
+    loss = net(torch.randn(4, 3)).sum()
+    recording = record(loss)
+    assert {"net.module.0.weight", "net.module.0.bias"} == recording.grads.keys()
+    assert str(recording).count("-> net.module.0.weight") == 2
+    wrapped = torch.nn.DataParallel(torch.nn.Linear(3, 1))
+    assert "wrapped.module.weight" in record(wrapped(torch.randn(2, 3)).sum()).grads
+
+
+@only_with_torch
 def test_cuda_is_shown_from_the_cpu() -> None:
     import torch
 

@@ -1,0 +1,93 @@
+"""Large networks of PyTorch: how long a recording takes, how much memory, and how large its page is."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+NETS = '''
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, a, b, stride=1):
+        super().__init__()
+        self.one, self.two = nn.Conv2d(a, b, 3, stride, 1, bias=False), nn.Conv2d(b, b, 3, 1, 1, bias=False)
+        self.n, self.m = nn.BatchNorm2d(b), nn.BatchNorm2d(b)
+        self.way = nn.Sequential(nn.Conv2d(a, b, 1, stride, bias=False), nn.BatchNorm2d(b)) if stride > 1 else nn.Identity()
+    def forward(self, x):
+        return torch.relu(self.m(self.two(torch.relu(self.n(self.one(x))))) + self.way(x))
+
+def resnet():
+    stem = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    pairs = [(64, 64, 1), (64, 64, 1), (64, 128, 2), (128, 128, 1), (128, 256, 2), (256, 256, 1), (256, 512, 2), (512, 512, 1)]
+    head = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10)]
+    net = nn.Sequential(*stem, *[Block(*pair) for pair in pairs], *head)
+    return net, nn.functional.cross_entropy(net(torch.randn(4, 3, 224, 224)), torch.tensor([0, 1, 2, 3]))
+
+def transformer(width=256, heads=8, inner=1024, layers=4, length=128):
+    layer = nn.TransformerEncoderLayer(width, heads, inner, 0.0, batch_first=True)
+    net = nn.Sequential(nn.Embedding(100, width), nn.TransformerEncoder(layer, layers), nn.Linear(width, 100))
+    words = torch.randint(0, 100, (4, length))
+    return net, nn.functional.cross_entropy(net(words).flatten(0, 1), words.flatten())
+'''
+MEASURE = '''
+import json, statistics, sys, tempfile, time
+from pathlib import Path
+from minigrad.viz import step
+torch.set_num_threads(2), torch.manual_seed(0)
+
+def seconds(call):
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+def peak(call):
+    def status(word):
+        return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(word))
+    Path("/proc/self/clear_refs").write_text("5")
+    before = status("VmRSS")
+    call()
+    return 1024 * (status("VmHWM") - before)
+
+small, loss = transformer(16, 2, 16, 1, 3)
+step(loss), torch.autograd.grad(loss, [*small.parameters()])  # modules and caches are loaded
+net, loss = globals()[sys.argv[1]]()
+parameters = [*net.parameters()]
+own = lambda: torch.autograd.grad(loss, parameters, retain_graph=True)
+found = {"gradients": sum(4 * p.numel() for p in parameters)}
+if sys.argv[2] == "time":
+    both = [(seconds(own), seconds(lambda: step(loss))) for _ in range(5)]
+    found["seconds"] = statistics.median(ours - theirs for theirs, ours in both)
+    with tempfile.TemporaryDirectory() as folder:
+        step(loss).save_html(f"{folder}/page.html")
+        found["page"] = Path(folder, "page.html").stat().st_size
+else:
+    found["peak"] = peak(own if sys.argv[2] == "own" else lambda: step(loss))
+print(json.dumps(found))
+'''
+NAMES = ["resnet", "transformer"]
+
+
+def measured(*arguments: str) -> dict[str, float]:
+    command = [sys.executable, "-c", NETS + MEASURE, *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    found: dict[str, float] = json.loads(ran.stdout.splitlines()[-1])
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.needs("torch")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_network_is_recorded_in_three_seconds_on_a_small_page(name: str) -> None:
+    found = measured(name, "time")
+    assert found["seconds"] < 3 and found["page"] < 1_500_000, found
+
+
+@pytest.mark.slow
+@pytest.mark.needs("torch")
+@pytest.mark.skipif(sys.platform != "linux", reason="optional: peak memory is read from /proc")
+def test_the_additional_memory_is_less_than_that_of_the_gradients_and_half_as_much() -> None:
+    own, ours = measured("resnet", "own"), measured("resnet", "step")
+    assert ours["peak"] - own["peak"] < 1.5 * own["gradients"], (own, ours)
