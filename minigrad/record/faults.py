@@ -19,7 +19,6 @@ from minigrad.record.pytorch_pass import is_pytorch
 from minigrad.record.recorder import record
 from minigrad.record.recording import Recording
 
-
 # what these write into a tensor may be meant to be inf: the mask of an attention
 WRITTEN = ("maskedfill", "where", "[ ]=")
 
@@ -30,6 +29,10 @@ def check_graph(loss: Any, names: Mapping[str, Any] | None = None, **settings: A
     Of a tensor of PyTorch: the first value or gradient that is nan or inf, or a
     gradient that becomes 0 in every number.  Of one of minigrad: each rule
     against finite differences (minigrad.autograd.check_graph, with its settings).
+
+    >>> x = torch.tensor(3.0, dtype=torch.float64, requires_grad=True)
+    >>> minigrad.viz.check_graph(x * x)
+    True
     """
     if not is_pytorch(loss):
         return autograd.check_graph(loss, **settings)

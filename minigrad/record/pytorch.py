@@ -32,7 +32,7 @@ from minigrad.tensor import Node, Tensor, wrap
 NO_GRAPH = "this tensor has no backward pass: it does not require grad and does not have a grad_fn"
 AGREES = "PyTorch's numbers; minigrad's rules give the same ({} of {} contributions)"
 OURS = "minigrad's rule gives {}, {}"
-NOT_KEPT = "PyTorch did not keep this value: no rule needs it"
+MISSING = "PyTorch did not keep this value: no rule needs it"
 WALK = Walk([])
 # joins of several inputs: each gets back its part
 JOINS = ("CatBackward0", "StackBackward0")
@@ -65,7 +65,7 @@ def record(root: Any, gradient: Any, names: Mapping[str, Any], values: Mapping[A
         watched = Watched(graph, copies)
         watched.replay(passed.moves)
     for place in graph.places:
-        place.missing = NOT_KEPT if place.value is None else ""
+        place.missing = MISSING if place.value is None else ""
     seed = np.ones_like(copies.root._data) if gradient is None else arrays.copied(gradient)
     remark = AGREES.format(watched.agreed, watched.compared) if watched.compared else ""
     return Recording(graph.place[copies.start], graph.places, graph.edges, watched.steps, seed, given, remark)
@@ -149,9 +149,9 @@ class Copies:
         other.parents, other.saved = tuple(parents), ((),) * len(parents)
         first = parents[0] if parents else None
         for word, owner in {"self": first, "input": first, "result": other}.items():
-            kept = getattr(theirs, f"_saved_{word}", None)
-            if owner is not None and kept is not None:
-                self.values[owner] = self.arrays(kept)
+            saved_value = getattr(theirs, f"_saved_{word}", None)
+            if owner is not None and saved_value is not None:
+                self.values[owner] = self.arrays(saved_value)
         return other
 
     def by_rule(self, theirs: Any, edges: list[Any], parents: list[Node | None]) -> Node | None:

@@ -35,7 +35,7 @@ SAVED = {
 UNSAID = {"low": -math.inf, "high": math.inf, "correction": 1}
 REDUCTIONS = ("none", "mean", "sum")
 # rows whose rules are given what PyTorch does not save
-OTHER_FORM = "Split Unbind SplitWithSizes MaxPool2DWithIndices AvgPool2D ConstantPadNd NativeBatchNorm".split()
+OTHER_FORM = ["Split", "Unbind", "SplitWithSizes", "MaxPool2DWithIndices", "AvgPool2D", "ConstantPadNd", "NativeBatchNorm"]
 # names of nodes that several rows have: the row whose rule fits what PyTorch does
 CHOSEN = {
     "AddmmBackward0": "addmm",

@@ -31,6 +31,7 @@ ON_PURPOSE = {
     "10-701": "the kink is at 0",
     "13-b7f952": "a start, of a descent that can begin at 0",
     "13-955849": "the illness of patient 6",
+    "13-4e3771": "the illness of patient 6",
     "12-306": "counters begin at 0",
     "12-104": "a start, of a descent that can begin at 0",
 }

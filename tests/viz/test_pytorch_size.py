@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-NETS = '''
+NETS = """
 import torch
 from torch import nn
 
@@ -31,8 +31,8 @@ def transformer(width=256, heads=8, inner=1024, layers=4, length=128):
     net = nn.Sequential(nn.Embedding(100, width), nn.TransformerEncoder(layer, layers), nn.Linear(width, 100))
     words = torch.randint(0, 100, (4, length))
     return net, nn.functional.cross_entropy(net(words).flatten(0, 1), words.flatten())
-'''
-MEASURE = '''
+"""
+MEASURE = """
 import json, statistics, sys, tempfile, time
 from pathlib import Path
 from minigrad.viz import step
@@ -66,7 +66,7 @@ if sys.argv[2] == "time":
 else:
     found["peak"] = peak(own if sys.argv[2] == "own" else lambda: step(loss))
 print(json.dumps(found))
-'''
+"""
 NAMES = ["resnet", "transformer"]
 
 

@@ -17,6 +17,12 @@ def in_pytorch(program: Callable[[], None]) -> None:
 
     program: the function, defined in the cell that calls this. Raises ModuleNotFoundError if PyTorch is missing and no
     lesson has a program of this name.
+
+    >>> def program():
+    ...     import torch
+    ...     print(torch.tensor(2.0) * 3)
+    >>> minigrad.course.in_pytorch(program)  # doctest: +SKIP
+    tensor(6.)
     """
     if find_spec("torch") is not None:
         program()
