@@ -153,8 +153,7 @@ def kind_by_ones(sent: Contribution, g: Array, ones: Array) -> None:
 def remark(sent: Contribution, g: Array) -> str:
     """What a factor of 0 does; how large a Jacobian is that nobody makes."""
     if sent.how == "matmul" and sent.jacobian is None:
-        size = g.size * sent.value.size
-        return f"A full Jacobian would have {g.size} × {sent.value.size} = {size} numbers"
+        return f"A full Jacobian would have {g.size} × {sent.value.size} = {g.size * sent.value.size} numbers"
     if sent.how != "elementwise" or not np.ndim(sent.local) or np.all(sent.local):
         return ""
     spoilt = np.isnan(sent.raw[sent.local == 0]).any()

@@ -29,8 +29,7 @@ def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
         made = f"{tensor.grad_fn.name()} made it{where}"
         return f"{kind} It is no leaf: {made}. retain_grad() gives it a .grad."
     losses = [(n, t) for n, t in found if t.grad_fn is not None and t.numel() == 1]
-    node = edge_of(tensor)[0]
-    reached = [n for n, t in losses if node in reachable(t.grad_fn)]
+    reached = [n for n, t in losses if edge_of(tensor)[0] in reachable(t.grad_fn)]
     if tensor.grad is not None:
         zero = not tensor.grad.to_dense().any()
         why = "is 0 in every number" if zero else "holds what passes added up"
