@@ -18,7 +18,7 @@ from minigrad import viz
 from minigrad.course import check, hint, lessons, notebooks, predict, site
 from minigrad.course.checks import progress_store
 from minigrad.course.exercise import call, run
-from minigrad.course.site import alive, api, questions, text
+from minigrad.course.site import alive, answers, api, questions, text
 from minigrad.course.student import child, worker
 from tests.browser.fixtures import RULES
 
@@ -80,6 +80,17 @@ def test_a_page_can_judge_every_prediction_of_the_lessons() -> None:
             assert exercise.options or all(
                 words in asked["words"] for words in [exercise.right] if isinstance(words, str)
             )
+
+
+def test_teachers_read_what_students_answer_and_what_they_are_told(lesson: Path) -> None:
+    page = (lesson / "answers" / "02_chain_rule.html").read_text(encoding="utf-8")
+    assert '<a href="../misconceptions.html#m' in page and "For teachers." in page
+    guide = (notebooks.course_root() / "docs" / "grading.md").read_text(encoding="utf-8")
+    for each in lessons.all_lessons():
+        made = answers.markdown(each)
+        told = [part.text for section in each.sections for item in section.parts.get("Wrong", []) for part in item.below]
+        assert all(words.split("\n")[0] in re.sub(r"\[(M\d\d)\]\(.*?\)", r"\1", made) for words in told)
+        assert "### Right" not in made and f"({answers.source(each)})" in guide.replace("../", "")
 
 
 # The whole site, in a browser without any network -----------------------------------------------------------
@@ -148,7 +159,7 @@ def pages_of(whole: Path) -> list[Path]:
 @pytest.mark.slow
 def test_every_link_and_anchor_exists_and_pages_are_small(whole: Path) -> None:
     pages = {file: Links(file.read_text(encoding="utf-8")) for file in pages_of(whole)}
-    assert len(pages) == 2 * len(lessons.all_lessons()) + len(site.LOOSE) + len(api.SPACES) + 4
+    assert len(pages) == 3 * len(lessons.all_lessons()) + len(site.LOOSE) + len(api.SPACES) + 4
     for file, links in pages.items():
         for address in links.addresses:
             if address.startswith(("https:", "data:")):

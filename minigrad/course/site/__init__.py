@@ -25,7 +25,7 @@ from markupsafe import Markup
 from minigrad.course import lessons, notebooks
 from minigrad.course.commands import building
 from minigrad.course.exercise import Exercise, Lesson
-from minigrad.course.site import alive, api, questions, share, text
+from minigrad.course.site import alive, answers, api, questions, share, text
 from minigrad.viz import pages as stepper
 from minigrad.viz.data import as_json
 from minigrad.viz.svg import describe, picture
@@ -132,13 +132,13 @@ def build(out: Path, lite: str = "", only: str = "", address: str = "") -> Itera
         maker.files[f"pictures/{file.name}"] = file.read_bytes()
     made: list[Page] = []
     for lesson, living in moved([lesson for lesson in known if lesson.slug.startswith(only)]):
-        made += [lesson_page(maker, lesson, living), exercise_page(maker, lesson)]
+        made += [lesson_page(maker, lesson, living), exercise_page(maker, lesson), answer_page(maker, lesson)]
     if not only:
         made += [loose_page(maker, source, path) for source, (path, _) in LOOSE.items()]
         made += [Page(path, title, "plain", body, headings) for path, title, body, headings in api.pages()]
         made += [playground_page(), front_page(known)]
         maker.files["404.html"] = piece("404.html").encode()
-        maker.files["assets/search.js"] = search_index(made)
+        maker.files["assets/search.js"] = search_index([page for page in made if page.kind != "answers"])
     if address:
         maker.files[SHARED_PICTURE] = share.drawn(example(), "Follow a gradient back to each input, step by step")
     maker.files["assets/stepper.js"] = stepper_script()
@@ -163,6 +163,7 @@ def places(root: Path, known: list[Lesson]) -> dict[str, str]:
     for lesson in known:
         found[source_of("notebooks", lesson)] = f"lessons/{lesson.slug}.html"
         found[source_of("exercises", lesson)] = f"exercises/{lesson.slug}{notebooks.SUFFIX}.html"
+        found[answers.source(lesson)] = f"answers/{lesson.slug}.html"
     for file in drawings(root):
         found[file.relative_to(root).as_posix()] = f"pictures/{file.name}"
     return found
@@ -263,6 +264,14 @@ def exercise_page(maker: Maker, lesson: Lesson) -> Page:
         more |= {"next": f"lessons/{later.slug}.html", "next_title": title_of(later)}
     more |= download(maker, source)
     return Page(prose.target, prose.headings[0][1], "exercises", "".join(out), prose.headings, more)
+
+
+def answer_page(maker: Maker, lesson: Lesson) -> Page:
+    """What students answer in a lesson, and what they are told: for teachers, so no page of students leads here."""
+    source = answers.source(lesson)
+    prose = text.Prose(source, maker.places[source], maker.places)
+    body = prose.html(answers.markdown(lesson))
+    return Page(prose.target, prose.headings[0][1], "answers", body, prose.headings, {"lesson": lesson})
 
 
 def download(maker: Maker, source: str) -> dict[str, str]:
