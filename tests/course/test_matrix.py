@@ -28,6 +28,7 @@ LONGEST = ("3.4", "9.5", "14.8", "14.9")  # one seed of these takes five seconds
 def test_matrix(exercise):
     matrix = prove(exercise, seeds=(0,))
     assert matrix.problems == []
+    assert matrix.table == [], "no drawn question refuses these"
     assert matrix.seconds < 3
 
 
@@ -37,6 +38,7 @@ def test_matrix(exercise):
 def test_matrix_on_every_seed(exercise):
     matrix = prove(exercise, seeds=(1,)) if exercise.id in LONGEST else prove(exercise)
     assert matrix.problems == []
+    assert matrix.table == [], "no drawn question refuses these"
     assert matrix.seconds < 3
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..exercise import Before, Exercise, Wrong
+from ..exercise import Before, Exercise, Probe, Wrong
 from ..judge.comparing import outcomes, same, trouble
 from ..judge.verdict import Verdict, judge
 from ..student.student import Local
@@ -151,7 +151,8 @@ def try_wrong(matrix: Matrix, seed: int) -> None:
         if other is not wrong and (not wrong.alike or other.alike != wrong.alike):
             matrix.note(what, seed, f"gets the same message as wrong {other.id}: {message[:80]}")
     if matrix.exercise.kind in ("function", "program"):
-        compare(matrix, seed)
+        for part in matrix.exercise.one_of or (matrix.exercise,):
+            compare(matrix, part, seed)
 
 
 def wrong_answers(exercise: Exercise) -> list[Wrong]:
@@ -176,22 +177,36 @@ def first_broken(exercise: Exercise, order: list[Any]) -> Before | None:
     return next((b for b in exercise.before if order.index(b.first) > order.index(b.then)), None)
 
 
-def compare(matrix: Matrix, seed: int) -> None:
-    """No two wrong answers give the same values on all probes, but those declared alike; and drawn probes tell each from a
-    right one."""
-    exercise = matrix.exercise
+def compare(matrix: Matrix, exercise: Exercise, seed: int) -> None:
+    """No two wrong answers give the same values on all probes, but those declared alike; and one or more of the drawn probes
+    refuse each, for a table with the answers to the others would make it pass."""
     probes = exercise.questions(seed)
+    truths = [exercise.expected(probe) for probe in probes]
     results = [(w, outcomes(exercise, w.answer, probes)) for w in exercise.wrong]
     for (a, left), (b, right) in itertools.combinations(results, 2):
         alike = all(same(x, y, exercise.rtol, exercise.atol) for x, y in zip(left, right, strict=True))
         if alike and (not a.alike or a.alike != b.alike):
             matrix.note(f"wrong {b.id}", seed, f"and wrong {a.id} give the same to all probes: one is like the other")
-    truths = [exercise.expected(probe) for probe in probes]
-    pairs = enumerate(zip(probes, exercise.questions(seed + 1)))
-    drawn = [i for i, (one, other) in pairs if repr((one.args, one.data)) != repr((other.args, other.data))]
+    pairs = enumerate(zip(probes, exercise.questions(seed + 1), strict=True))
+    drawn = [i for i, (one, other) in pairs if asked(one) != asked(other)]
     for wrong, given in results:
-        if wrong.id not in matrix.table and not any(trouble(exercise, probes[i], given[i], truths[i]) for i in drawn):
+        known = wrong.id in matrix.table or written_alone(exercise, wrong.answer)
+        if not known and not any(trouble(exercise, probes[i], given[i], truths[i]) for i in drawn):
             matrix.table.append(wrong.id)
+
+
+def asked(probe: Probe) -> str:
+    """What a question asks for, as text: two seeds that draw nothing have the same."""
+    return repr((probe.code, probe.args, probe.data))
+
+
+def written_alone(exercise: Exercise, answer: Any) -> bool:
+    """True for a wrong answer whose functions are right, and only what is written down is not, as the culprit of 13.1: it
+    has one right value, which nothing drawn can change."""
+    right = exercise.alternatives[0]
+    if type(answer) is not dict or answer.keys() != right.keys():
+        return False
+    return not any(callable(thing) for name, thing in answer.items() if thing is not right[name])
 
 
 def oracle_answers(matrix: Matrix, seed: int) -> None:

@@ -36,7 +36,8 @@ def leaves_alone(probe: Probe, truth: Any) -> bool:
         return True
     given = getattr(probe.outside, "given", probe.data)
     there = [*probe.args, *(value for name, value in probe.data.items() if name in given)]
-    if any(same(truth, one, 1e-9, 1e-9) for one in (*there, *(np.asarray(one) for one in there if isinstance(one, list)))):
+    arrays = (as_numbers(one) for one in there if isinstance(one, list))
+    if any(same(truth, one, 1e-9, 1e-9) for one in (*there, *arrays) if one is not None):
         return True
     array = as_numbers(truth)
     if isinstance(truth, list | tuple) and (array is None or array.ndim == 1):

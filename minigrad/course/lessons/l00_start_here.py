@@ -19,6 +19,7 @@ def probes_0_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(-0.123456789)
     yield call(round(float(rng.uniform(-40, 40)), 4))
     yield call(-1234.5)
+    yield call(-(int(rng.integers(1, 100)) + 0.123456789))
 
 
 def twice_by_sum(x: float) -> float:

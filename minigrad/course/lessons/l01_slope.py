@@ -49,6 +49,8 @@ def probes_1_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(CUBE, x=x, h=h).expect(3 * x * x + h * h)
     yield run(SINE, x=x, h=h).expect(math.cos(x) * math.sin(h) / h)
     yield run(CALLS, x=4.0, h=0.25).seen_as(points).expect([3.75, 4.25]).told_by(other_points)
+    falls = int(rng.integers(170, 460)) / 100  # the sine falls between 1.6 and 4.7
+    yield run(SINE, x=falls, h=h).expect(math.cos(falls) * math.sin(h) / h)
 
 
 def values_1_1(probe: Probe) -> dict[str, float]:

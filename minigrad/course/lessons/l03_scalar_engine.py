@@ -144,6 +144,7 @@ def probes_3_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TANH_AGAIN, n=n, g=g).expect([2 * right(n, g)[1], g, n]).on(
         "tanh makes a new value. n.data stays as it was, and so does the upstream gradient t.grad."
     )
+    yield run(TANH, n=n, g=-g).expect(right(n, -g))
     yield run(TANH_LINKS, n=n, g=g).expect([1, g, 0.0, "tanh"]).on('t.parents holds n alone, as (self,), and t.op is "tanh".')
 
 
@@ -278,8 +279,9 @@ def probes_3_4(rng: np.random.Generator) -> Iterator[Probe]:
     )
     yield run(ENDS, a=a, b=b, g=a + b).expect([a + b, 0.0, 3])
     yield run(ALONE, x=a).expect([a])
-    yield run(DEEP).expect(4001).on("The list has to hold every value, of a long chain as well.")
-    yield run(DOUBLED).expect(61).on(
+    long, doublings = 4000 + 10 * int(rng.integers(100)), 60 + int(rng.integers(40))
+    yield run(DEEP.replace("4000", str(long))).expect(long + 1).on("The list has to hold every value, of a long chain as well.")
+    yield run(DOUBLED.replace("60", str(doublings))).expect(doublings + 1).on(
         "y + y uses y twice, so each round doubles the number of paths, and adds one value only. Your loop must not come to a "
         "value again for each path: which values has it seen?"
     )

@@ -40,6 +40,7 @@ def probes_5_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 1), numbers(rng, 1))
     yield call(numbers(rng, 5), np.array([0.0, 1.5, -1.5, 0.0, 2.5]))
     yield call(np.array([-2.0, 0.5, 3.0]), np.array([1234567.75, -345678.25, 0.5]))
+    yield call(numbers(rng, 4), 1e6 * numbers(rng, 4))
 
 
 # --- 5.2 a whole Jacobian from several backward passes ------------------------------------------------------
@@ -107,6 +108,21 @@ def last_pass_only(graph: Any) -> Any:
 # --- 5.4 what a backward pass starts from -------------------------------------------------------------------
 
 
+STARTS = "[start((1,) * axes) for axes in of_axes]"
+REFUSED = """
+def refused(*given):
+    try:
+        start(*given)
+    except RuntimeError:
+        return True
+    return False
+"""
+WITHOUT = f"{REFUSED}[refused(shape) for shape in shapes]"
+ONE_NUMBER = f"{REFUSED}[refused(shape, np.array(0.5)) for shape in shapes]"
+NOT_ONE = "Of these shapes, only those that hold exactly one number have a default. For which does yours raise no RuntimeError?"
+ZEROS = "[start(shape, np.zeros(shape)) for shape in shapes]"
+
+
 def start_by_cases(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
     """The oracle is only asked where no error is due."""
     return np.full(shape, 1.0) if gradient is None else gradient
@@ -129,6 +145,14 @@ def probes_5_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield call((2,), np.array([0.0, 0.0]))
     yield call((0, 2)).expect(refused)
     yield call((2, 3), np.array(2.5)).expect(refused)
+    axes = rng.permutation(5).tolist()
+    yield run(STARTS, of_axes=axes).expect([np.ones((1,) * n) for n in axes])
+    n, m = rng.integers(2, 9, size=2).tolist()
+    shapes = [(n,), (n, m), (0, m), (1, n), (1,), (1, 1), (0,), (0, 1), (1, 1, m)]
+    shapes = [shapes[i] for i in rng.permutation(len(shapes))]
+    yield run(WITHOUT, shapes=shapes).expect([bool(np.prod(shape) != 1) for shape in shapes]).on(NOT_ONE)
+    yield run(ONE_NUMBER, shapes=(several := [(n,), (), (m, n)])).expect([True, False, True])
+    yield run(ZEROS, shapes=several).expect([np.zeros(shape) for shape in several])
 
 
 def check_shape(shape: tuple[int, ...], gradient: Array) -> Array:
@@ -143,6 +167,6 @@ LESSON = lesson(
     {
         "5.1": {"oracle": vjp_by_nudging, "probes": probes_5_1},
         "5.2": {"oracle": lambda derivatives: derivatives, "probes": probes_5_2, "prelude": GRAPH},
-        "5.4": {"oracle": start_by_cases, "probes": probes_5_4},
+        "5.4": {"oracle": start_by_cases, "probes": probes_5_4, "prelude": "import numpy as np"},
     },
 )

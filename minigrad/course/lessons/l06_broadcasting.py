@@ -80,6 +80,10 @@ def probes_6_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.float64(3.0), (2, 4, 3)).of("mean_backward")
     yield call(np.float64(3.0), (5,)).of("mean_backward")
     yield call(numbers(rng, 1), (1, 4), 1).of("sum_backward")
+    for name in ("sum_backward", "mean_backward"):
+        shape, axis = tuple(rng.permutation([2, 3, 4, 5]).tolist()), int(rng.integers(4))
+        yield call(numbers(rng, *shape[:axis], *shape[axis + 1 :]), shape, axis).of(name)
+        yield call(np.float64(numbers(rng, 1)[0]), shape[:3]).of(name)
 
 
 def spread(g: Array, shape: Shape, axis: int | None = None) -> Any:

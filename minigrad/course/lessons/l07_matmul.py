@@ -43,7 +43,8 @@ def probes_7_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 1, 3), numbers(rng, 1, 2), numbers(rng, 2, 3))
     yield call(numbers(rng, 3, 1), numbers(rng, 3, 5), numbers(rng, 5, 1))
     yield call(numbers(rng, 2, 2), numbers(rng, 2, 2), numbers(rng, 2, 2))
-    yield unaided("matmul_backward", by_letters(G_TEXT, X_TEXT, W_TEXT), G=G_TEXT, X=X_TEXT, W=W_TEXT)
+    G, X, W = numbers(rng, 2, 2), numbers(rng, 2, 3), numbers(rng, 3, 2)
+    yield unaided("matmul_backward", by_letters(G, X, W), G=G, X=X, W=W)
 
 
 def by_engine(G: Array, X: Array, W: Array) -> Pair:
@@ -76,8 +77,10 @@ def probes_7_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 2, 4), numbers(rng, 2, 3), 2, 3).of("dW_entry")
     yield call(numbers(rng, 4, 3), numbers(rng, 4, 2), 1, 2).of("dW_entry")
     yield call(numbers(rng, 3, 3), numbers(rng, 3, 3), 2, 1).of("dW_entry")
-    for name, other in (("dX_entry", W_TEXT), ("dW_entry", X_TEXT)):
-        yield unaided(name, measured(name, G_TEXT, other, 2, 1), G=G_TEXT, other=other, row=2, column=1)
+    G, other = numbers(rng, 3, 3), numbers(rng, 3, 3)
+    row, column = rng.integers(3, size=2).tolist()
+    for name in ("dX_entry", "dW_entry"):
+        yield unaided(name, measured(name, G, other, row, column), G=G, other=other, row=row, column=column)
 
 
 # --- 7.4 a batch, and a single vector ------------------------------------------------------------------
@@ -98,9 +101,10 @@ def probes_7_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 4), numbers(rng, 2), numbers(rng, 2, 4)).of("vector_backward")
     yield call(numbers(rng, 3), numbers(rng, 3), numbers(rng, 3, 3)).of("vector_backward")
     yield call(numbers(rng, 1, 2, 3), numbers(rng, 1, 2, 4), numbers(rng, 4, 3)).of("batch_backward")
-    batch, vector = (G_TEXT.reshape(2, 2, 2), X_TEXT.reshape(2, 2, 3)), (G_TEXT[0], X_TEXT[0])
-    for name, (G, X) in (("batch_backward", batch), ("vector_backward", vector)):
-        yield unaided(name, by_more_letters(name, G, X, W_TEXT), G=G, X=X, W=W_TEXT)
+    W = numbers(rng, 3, 2)
+    for name, *rows in (("batch_backward", 2, 2), ("vector_backward",)):
+        G, X = numbers(rng, *rows, 2), numbers(rng, *rows, 3)
+        yield unaided(name, by_more_letters(name, G, X, W), G=G, X=X, W=W)
 
 
 def batch_summed(G: Array, X: Array, W: Array) -> Pair:

@@ -51,13 +51,14 @@ def probes_8_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(0.7, numbers(rng, 2, 5), numbers(rng, 2, 5)).of("mse_backward")
     same = numbers(rng, 3)
     yield call(-1.3, same, same + np.array([0.0, 1.5, 0.0])).of("mse_backward")
-    far = 1e5 * numbers(rng, 3)  # a difference of two losses of this size has lost its last digits
-    yield call(2.0, far, -far).of("mse_backward")
+    far = 1e5 * numbers(rng, 3)  # a measured derivative has lost its last digits here, also that of the oracle
+    yield call(2.0, far, -far).of("mse_backward").expect((8 * far / 3, -8 * far / 3))
     yield call(numbers(rng, 2, 3, 2), numbers(rng, 2, 3, 2)).of("mse")
     yield call(1.9, numbers(rng, 2, 3, 2), numbers(rng, 2, 3, 2)).of("mse_backward")
     yield call(np.array(2.5), np.array(-0.5)).of("mse")
     yield call(-0.3, np.array(2.5), np.array(-0.5)).of("mse_backward")
-    yield unaided("mse_backward", mse_measured("mse_backward", 2.0, P_TEXT, T_TEXT), g=2.0, p=P_TEXT, t=T_TEXT)
+    p, t = numbers(rng, 3), numbers(rng, 3)
+    yield unaided("mse_backward", mse_measured("mse_backward", 2.0, p, t), g=2.0, p=p, t=t)
 
 
 def mse(p: Array, t: Array) -> Any:
@@ -241,6 +242,8 @@ def probes_8_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(KEPT, numbers=many).asking(Counted).expect([sum(many) / 20, AT_MOST])
     yield run(AVERAGE, numbers=many).asking(Losses).expect(sum(many) / 20)
     yield run(AVERAGE, numbers=[3.0, 0.0, -1.0, 0.0]).asking(Losses).expect(0.5)
+    some = rng.permutation([*numbers(rng, 3), 0.0, 0.0]).tolist()
+    yield run(AVERAGE, numbers=some).asking(Losses).expect(sum(some) / 5)
 
 
 # --- 8.5 micro-batches ---------------------------------------------------------------------------------
@@ -257,7 +260,8 @@ def parts_asked(sizes):
     import numpy as np
 
     asked, given = [], part_gradient
-    x, y = np.array([1.0, 2.0, 3.0, 5.0, 8.0, 9.0]), np.array([2.0, 5.0, 4.0, 9.0, 12.0, 17.0])
+    x = np.arange(1.0, sum(sizes) + 1)
+    y = x**2
     home = getattr(accumulate, "__globals__", None) or type(accumulate).__call__.__globals__
 
     def watched(x, y, w):
@@ -290,6 +294,9 @@ def probes_8_5(rng: np.random.Generator) -> Iterator[Probe]:
         .on(IN_ORDER)
         .show()
     )
+    sizes = rng.permutation([1, 2, 3, 4]).tolist()
+    places = np.repeat(np.arange(4), sizes).tolist()
+    yield run("parts_asked(sizes)", sizes=sizes).expect({"calls": 4, "part of each example": places}).on(IN_ORDER).show()
 
 
 def part_gradient(x: Array, y: Array, w: float) -> Any:

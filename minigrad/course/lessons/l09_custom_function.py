@@ -333,6 +333,15 @@ def pairs_9_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield asks("x * x", "g * 2 * x + 0.03 * (np.arange(x.size) == 7)", x=0.2 + np.arange(60) / 30).expect(False)
     yield asks("2 * x", "2 * g", kind=Dtypes, x=x).expect(["float64"]).show().on(
         "Here the answer is at which dtypes your check has called f. It has to call it, in float64.")
+    a, b = np.abs(numbers(rng, 2)).tolist()
+    place = int(rng.integers(60))
+    yield asks("x * x", f"g * 2 * x + 0.03 * (np.arange(x.size) == {place})", x=a + np.arange(60) / 30).expect(False)
+    yield asks("x * x", "(g * 2 * x)[::-1]", x=numbers(rng, 3)).expect(False)
+    zero = [float(n) for n in rng.permutation([a, b, 0.0])]
+    yield asks(f"x * np.array({zero})", f"g * np.array({[n or 1.5 for n in zero]})", x=numbers(rng, 3)).expect(False)
+    yield asks("x * x", "g * 2.01 * x", x=numbers(rng, 3)).expect(False)
+    yield asks("x * x", "-2 * g * x", x=numbers(rng, 3)).expect(False)
+    yield asks("x**3", "g * 3 * x**2", x=rng.permutation([1e-6 * a, b, 1e-6 * b])).expect(True)
     for right in rng.integers(2, size=8).tolist():  # which of these rules are right differs from student to student
         a, b = np.abs(numbers(rng, 2)).tolist()
         rule = f"g * ({2 * a if right else a} * x - {b})"

@@ -50,9 +50,13 @@ def probes_10_1(rng: np.random.Generator) -> Iterator[Probe]:
     box, tied = numbers(rng, 2, 1, 3), np.array([[[0.5, 2.0, -4.0]], [[3.0, 0.0, 1.0]]])
     yield call(box, tied).of("relu_vjp")
     yield call(box / 40, tied, np.array([[[0.5, 1.0, -4.0]], [[4.0, 0.0, 1.0]]])).of("maximum_vjp")
-    yield unaided("relu_vjp", np.array([0.5, 0.0, 0.0]), g=np.array([0.5, -2.0, 3.0]), x=np.array([2.5, -1.0, 0.0]))
-    yield unaided("maximum_vjp", [np.array([3.0, 0.0]), np.array([0.0, -2.0])], g=np.array([3.0, -2.0]),
-                  a=np.array([2.5, -1.0]), b=np.array([0.5, 2.0]))  # fmt: skip
+    n, b, g = numbers(rng, 3), numbers(rng, 6), numbers(rng, 6)
+    apart = rng.permutation([n[0], 0.0, 0.0, 0.01 * abs(n[1]), -0.01 * abs(n[1]), 1e-12 * abs(n[2])])
+    yield call(g, apart).of("relu_vjp")
+    yield call(g, b + apart, b).of("maximum_vjp")
+    yield call(g, b + np.maximum(apart, 0), b).of("maximum_vjp")
+    yield unaided("relu_vjp", branches("relu_vjp", g, apart), g=g, x=apart)
+    yield unaided("maximum_vjp", branches("maximum_vjp", g, b + apart, b), g=g, a=b + apart, b=b)
 
 
 def maximum_rule(g: Any, a: Any, b: Any) -> Any:
@@ -145,8 +149,11 @@ def probes_10_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(*sizes(rng, 3, 3, 3, 3))
     yield call(*sizes(rng, 1, 2, 3, 2))
     yield call(*AT_THE_KINK)
-    X, t, W1, b1, W2, b2 = SMALL
-    yield unaided("two_layer", one_at_a_time(*SMALL), X=X, t=t, W1=W1, b1=b1, W2=W2, b2=b2)
+    X, t, W1, _, W2, b2 = sizes(rng, 3, 2, 2, 1)
+    X, W1 = np.round(2 * X) / 2, np.round(2 * W1) / 2  # their products are exact, whatever the order
+    b1 = -X[int(rng.integers(3))] @ W1  # for this example both hidden units are exactly 0
+    yield call(X, t, W1, b1, W2, b2)
+    yield unaided("two_layer", one_at_a_time(X, t, W1, b1, W2, b2), X=X, t=t, W1=W1, b1=b1, W2=W2, b2=b2)
 
 
 def steps_10_3(probe: Probe) -> dict[str, Any]:

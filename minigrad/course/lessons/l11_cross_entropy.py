@@ -44,7 +44,10 @@ def probes_11_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.array([[1000.0, 0.0, 0.5]]))
     yield call(np.array([[-1000.0, 0.5, 1.5], [-1000.0, 1000.0, 0.0]]))
     yield call(np.array([[20000.0, 19999.0]]))  # too much for a longer float, too
-    yield unaided("log_softmax", by_logaddexp(np.array([[2.0, 1.0, 0.5]])), z=np.array([[2.0, 1.0, 0.5]]))
+    far = rng.permutation(1000.0 * np.array([[1, 1, 1], [-1, -1, -1], [-1, 1, 0], [20, 20, 20]]))
+    yield call(far + numbers(rng, 4, 3))
+    drawn = numbers(rng, 1, 3)
+    yield unaided("log_softmax", by_logaddexp(drawn), z=drawn)
 
 
 def stable(z: Any) -> Any:
@@ -126,8 +129,14 @@ def probes_11_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(2.0, big, sure).of("cross_entropy_grad")
     # small contributions of a large upstream gradient: a measured one has lost them
     yield call(1e7, np.array([[9.0, 0.5, -4.0], [0.3, -5.0, 8.0]]), np.array([1, 0])).of("cross_entropy_grad")
-    yield unaided("cross_entropy", by_engine("cross_entropy", z, targets), z=z, targets=targets)
-    yield unaided("cross_entropy_grad", by_engine("cross_entropy_grad", 2.0, z, targets), g=2.0, z=z, targets=targets)
+    far, order = 1000.0 * np.array([[0, 1, 0], [0, 0.5, 0], [0, 0, 0]]), rng.permutation(3)
+    drawn, chosen = numbers(rng, 3, 3), np.array([0, *rng.integers(3, size=2)])
+    yield call((far + drawn)[order], chosen[order]).of("cross_entropy")
+    yield call(3.0, (far + drawn)[order], chosen[order]).of("cross_entropy_grad")
+    yield call(1e7, 2 * drawn, chosen).of("cross_entropy_grad")
+    yield unaided("cross_entropy", by_engine("cross_entropy", drawn, chosen), z=drawn, targets=chosen)
+    right = by_engine("cross_entropy_grad", 2.0, drawn, chosen)
+    yield unaided("cross_entropy_grad", right, g=2.0, z=drawn, targets=chosen)
 
 
 def mean_surprise(z: Any, targets: Any) -> Any:
@@ -176,6 +185,14 @@ def probes_11_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ROOTS, x=np.array([1e-30, -1e-30]), v=np.array([2e-15, 3.0])).expect(np.array([1.0, 0.0]))
     yield run(ROOTS, x=np.array([1e-8, 0.0]), v=np.array([3.0, 0.7])).expect(np.array([15000.0, 0.0]))
     yield run("1e300 * safe_sqrt(torch.tensor(x))", x=np.array([0.0, -4.0])).expect(np.array([0.0, 0.0]))
+    a, b, c = np.abs(numbers(rng, 3)).tolist()
+    mixed = rng.permutation([a * a, 0.0, -b, 0.0])
+    yield run("safe_sqrt(torch.tensor(x))", x=mixed).expect(np.sqrt(np.maximum(mixed, 0)))
+    for x in (rng.permutation([a * a, 0.0, 0.0, 1e-30 * c]), rng.permutation([a * a, -b, -1e-30, 1e-30 * c])):
+        v = np.where(abs(x) < 1e-9, 1e-15, 1.0) * numbers(rng, 4)
+        yield run(ROOTS, x=x, v=v).expect(np.where(x > 0, v / (2 * np.sqrt(np.abs(x) + (x == 0))), 0.0))
+    yield run(KEPT, x=mixed).expect(mixed)
+    yield run("1e300 * safe_sqrt(torch.tensor(x))", x=np.minimum(mixed, 0)).expect(0 * mixed)
 
 
 LESSON = lesson(

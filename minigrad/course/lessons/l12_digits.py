@@ -74,17 +74,17 @@ CHAIN = (
     TWO
     + "same = b(torch.relu(a(torch.tensor(x))))\n[Sequential(a, Relu(), b)(torch.tensor(x)).detach(), same.detach()]"
 )
-TWINS = "rng = np.random.default_rng(0)\na, b = Linear(3, 3, rng), Linear(3, 3, rng)\n[a.weight.detach(), b.weight.detach()]"
-SPREAD = "Linear(100, 80, np.random.default_rng(0)).weight.detach()"
+TWINS = "rng = np.random.default_rng(seed)\na, b = Linear(3, 3, rng), Linear(3, 3, rng)\n[a.weight.detach(), b.weight.detach()]"
+SPREAD = "Linear(100, 80, np.random.default_rng(seed)).weight.detach()"
 
 
-ZERO = MADE + "layer.bias.detach()"
+ZERO = "layer = Linear(n_in, n_out, np.random.default_rng(seed))\nlayer.bias.detach()"
 SAME_START = (
     "def made(seed):\n    return Linear(4, 3, np.random.default_rng(seed)).weight.tolist()\n"
     "[made(seed), made(seed), made(seed + 1)]"
 )
 FEW_AND_MANY = (
-    "rng = np.random.default_rng(0)\nfew, many = Linear(4, 90, rng), Linear(400, 90, rng)\n"
+    "rng = np.random.default_rng(seed)\nfew, many = Linear(4, 90, rng), Linear(400, 90, rng)\n"
     "[few.weight.detach(), many.weight.detach()]"
 )
 NESTED = (
@@ -138,14 +138,15 @@ def probes_12_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ASKS, x=x, v=v).expect([v.T @ x, v.sum(axis=0)])
     yield run(KIND).expect([["float64", True], ["float64", True]])
     yield run(FILLED, w=w, b=b, x=x, v=v).expect([x @ w.T + b, v.T @ x, v.sum(axis=0)])
-    yield run(TWINS).seen_as(lambda w: alike(*w)).expect(False)
-    yield run(SPREAD).seen_as(spread).expect([True, True, True, True])
+    seed, (n_in, n_out) = int(rng.integers(1000)), rng.integers(2, 6, size=2).tolist()
+    yield run(TWINS, seed=seed).seen_as(lambda w: alike(*w)).expect(False)
+    yield run(SPREAD, seed=seed).seen_as(spread).expect([True, True, True, True])
     yield run(STACK).expect([[4, 3], [4], [2, 4], [2]])
     yield run(CHAIN, x=x).seen_as(chained).expect([True, True])
-    yield run(ZERO).expect(np.zeros(2))
-    made = run(SAME_START, seed=int(rng.integers(1000)))
+    yield run(ZERO, n_in=n_in, n_out=n_out, seed=seed).expect(np.zeros(n_out))
+    made = run(SAME_START, seed=seed)
     yield made.seen_as(lambda w: [equal(w[0], w[1]), equal(w[0], w[2])]).expect([True, False])
-    yield run(FEW_AND_MANY).seen_as(shrinks).expect([True, True])
+    yield run(FEW_AND_MANY, seed=seed).seen_as(shrinks).expect([True, True])
     yield run(REACHED, x=x).expect([[4, 3], [4], [2, 4], [2]])
     yield (
         run(NESTED, x=x)
@@ -253,6 +254,12 @@ def probes_12_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.array([[1000.0, 2000.0], [-3000.0, -1000.0], [800.0, -800.0]]), np.array([1, 1, 0])).of("accuracy")
     large = rng.integers(0, 17, (5, 8, 8)).astype(np.uint8), np.array([3, 1, 4, 1, 5]), 2
     yield call(*large).of("split").told_by(of_split(*large))
+    close, off = numbers(rng, 6, 3) / 20, rng.permutation([0, 0, 0, 0, 1, 2])
+    close[:, int(rng.integers(3))] = -0.25  # the largest without its sign, and no probability is above one half
+    yield call(close, (close.argmax(axis=1) + off) % 3).of("accuracy")
+    large = 1000 * (1 + np.abs(numbers(rng, 6, 3)))
+    large[:, int(rng.integers(1, 3))] += 4000  # exp of each is inf, and the largest is not the first
+    yield call(large, (large.argmax(axis=1) + off) % 3).of("accuracy")
 
 
 def of_split(images: Array, labels: Array, seed: int) -> Callable[[Any], str]:
@@ -449,6 +456,9 @@ def probes_12_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(OWN_LOSS, scores=z, labels=t).expect(-logs[np.arange(4), t].mean())
     yield run(FIRST, **forty()).expect(FIRST_GRADIENTS)
     yield run(TWENTY, **forty()).expect(TWENTY_LOSSES)
+    apart = np.array([[float(rng.integers(800, 1000)), 0.0], [0.0, 3.0]])  # exp(-800) is 0
+    yield run("cross_entropy(torch.tensor(scores), torch.tensor(labels)).item()", scores=apart,
+              labels=np.array([1, 1])).expect((apart[0, 0] + np.log1p(np.exp(-3.0))) / 2)  # fmt: skip
 
 
 LESSON = lesson(

@@ -292,7 +292,9 @@ def probes_13_6(rng: np.random.Generator) -> Iterator[Probe]:
     leaves = run(LEAVES).on(EACH)
     yield leaves.seen_as(lambda grads: [g is not None and bool((g.array == 3).all()) for g in grads]).expect([True] * 4)
     yield run(GRADIENTS, x=x, labels=labels).on(NOT_ZERO).seen_as(which_learn(x, labels)).expect([True] * 4)
-    for sizes in ((400, 100, 40), (4, 24, 40)):
+    more = rng.integers(20, size=5).tolist()
+    drawn = (400 + more[0], 60 + more[1], 40 + more[2]), (4, 24 + more[3], 40 + more[4])
+    for sizes in ((400, 100, 40), (4, 24, 40), *drawn):
         yield run(SPREAD, sizes=sizes).on(FITTING).seen_as(spread).expect(["fits", "fits"])
 
 
@@ -329,6 +331,11 @@ def probes_13_7(rng: np.random.Generator) -> Iterator[Probe]:
     after = run(same, x=corner, g=np.array([-3.0, 2.0, 5.0, 0.7])).expect(corner)
     yield after.on("These are the numbers of x afterwards. forward and backward only read them.")
     yield run(GATE, x=np.array([1e-6, -1e-6]), g=np.array([3.0, 2.0])).on(PLACES).expect(np.array([3.0, 0.0]))
+    (a, b), g = np.abs(numbers(rng, 2)), numbers(rng, 5)
+    one, other = rng.permutation([a, 0.0, -b, 1e-6 * a, -1e-6 * b]), rng.permutation([a, b, 0.0, -a, 0.0])
+    yield run(GATE, x=one, g=g).on(PLACES).expect(g * (one > 0))
+    yield run(TWO_GATES, x=one, z=other, g=g).on(PLACES).expect([g * (one > 0), g * (other > 0)])
+    yield run(same, x=one, g=g).expect(one).on("These are the numbers of x afterwards. forward and backward only read them.")
 
 
 LESSON = lesson(

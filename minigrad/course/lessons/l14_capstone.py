@@ -95,6 +95,8 @@ PAIR = "x, z = Tensor(x, requires_grad=True), Tensor(z, requires_grad=True)\ny =
 
 
 COMPLETE = "The gradient of such a tensor is the sum of both contributions, and it is passed on when both are there."
+PASSES = "x = Tensor(x, requires_grad=True)\nfor _ in range(2):\n    (x * x).backward(v)\nx.grad"
+ONE_NUMBER = "x = Tensor(x, requires_grad=True)\n(x * x).backward()\nx.grad"
 LONG_CHAIN = (
     "On a chain of 1,500 operations, a function that calls itself for each parent calls itself 1,500 times, which is more than "
     "Python allows. Which list could hold the tensors still to be visited, so that a loop can go through them?"
@@ -154,6 +156,10 @@ def probes_14_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("x = Tensor(x, requires_grad=True)\n" + out, x=x, v=v).on(
         "A rule gets the result of its own operation as `out`.").expect(5 * v * x**2)  # fmt: skip
     yield run(PAIR.format("x * z") + "y.backward(v)", x=x, z=z, v=v[0]).expect(Raises("RuntimeError", "shape"))
+    yield run(PASSES, x=x, v=v).expect(4 * v * x)
+    yield run("x, k = Tensor(x, requires_grad=True), Tensor(k)\n(x * k).backward(v)\nk.grad", x=x, k=z, v=v).expect(None)
+    yield run("x = Tensor(x, requires_grad=True)\ny = x * 2.0\n(y * y).backward(v)\ny.grad", x=x, v=v).expect(None)
+    yield run(ONE_NUMBER, x=(one := numbers(rng, 1, 1))).expect(2 * one)
 
 
 # --- 14.3 operations on entries ------------------------------------------------------------------------
@@ -438,6 +444,8 @@ def probes_forwards(rng: np.random.Generator) -> Iterator[Probe]:
     for text, right in cases.items():
         yield run(ALONG.format(text), **given).expect([float(n) for n in right])
     yield run(ALONG.format("Dual(1.57, 1e4).sin()")).expect([float(np.sin(1.57)), float(1e4 * np.cos(1.57))])
+    flat = 1.57 + a / 1000  # the slope is nearly 0 here: a measured one has lost its digits
+    yield run(ALONG.format("Dual(a, s).sin()"), a=flat, s=1e4 * s).expect([float(np.sin(flat)), float(1e4 * s * np.cos(flat))])
     for sign in "+-*":
         yield run(f"d, e = Dual(a, s), Dual(b, 2.0)\nd {sign} e\n[float(n) for n in (d.value, d.slope, e.value, e.slope)]",
                   **given).expect([a, s, b, 2.0])  # fmt: skip
@@ -612,6 +620,20 @@ def probes_hooks(rng: np.random.Generator) -> Iterator[Probe]:
     x, v = numbers(rng, 2, 3), numbers(rng, 2, 3)
     yield run(PAIR.format("x * z") + "y.register_hook(lambda g: g * 0.5)\ny.backward(v)\n[x.grad, z.grad]", x=x, z=x[0],
               v=v).expect([v * x[0] / 2, (v * x).sum(0) / 2])  # fmt: skip
+    a, b = numbers(rng, 2).tolist()
+    at_c, at_d = 1 + a * b, 1 + a + b
+    for hooks, right in (
+        ("c.register_hook(lambda g: seen.append(float(g)))", [at_c + at_d * b, at_c + at_d * a, [at_c]]),
+        ("c.register_hook(lambda g: 2 * g)\nc.register_hook(lambda g: g + 1)",
+         [2 * at_c + 1 + at_d * b, 2 * at_c + 1 + at_d * a, []]),
+        ("c.register_hook(lambda g: 0 * g)", [at_d * b, at_d * a, []]),
+        ("a.register_hook(lambda g: -g)", [-at_c - at_d * b, at_c + at_d * a, []]),
+    ):  # fmt: skip
+        program = f"{WATCHED}{hooks}\ny.backward()\n[float(a.grad), float(b.grad), seen]"
+        yield run(program.replace("Tensor(2.0", "Tensor(a").replace("Tensor(3.0", "Tensor(b"), a=a, b=b).expect(right)
+    two_passes = "a.register_hook(lambda g: seen.append(float(g)))\ny.backward()\n(a * b).backward()\nseen"
+    yield run((WATCHED + two_passes).replace("Tensor(2.0", "Tensor(a").replace("Tensor(3.0", "Tensor(b"), a=a, b=b).expect(
+        [at_c + at_d * b, b])  # fmt: skip
 
 
 # --- 14.8 export ---------------------------------------------------------------------------------------
@@ -777,8 +799,32 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
               "[seen, (Tensor(3.0, requires_grad=True) * 2.0).requires_grad]").on(AFTER).expect([True, True])  # fmt: skip
     yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    x.add_(1.0)\n(x * x).backward()\nfloat(x.grad)"
               ).on("Inside the block a leaf may be changed. After it, operations are recorded again.").expect(8.0)  # fmt: skip
+    # the same with other numbers for each student
+    one, (a, b), whole = numbers(rng, 1, 1), numbers(rng, 2).tolist(), rng.integers(-9, 10, size=3)
+    yield run(PASSES, x=x, v=v).expect(4 * v * x)
+    yield run(ONE_NUMBER, x=one).expect(2 * one)
+    drawn = run(short_cut.replace("2.0", "a").replace("5.0", "b"), a=a, b=b)
+    yield drawn.on("p is used twice, by q and by the sum. " + COMPLETE).expect(a + a * b)
+    retained = "y = (x * x).sum()\nfor _ in range(2):\n    y.backward(retain_graph=True)\nx.grad"
+    yield run("x = Tensor(x, requires_grad=True)\n" + retained, x=x).expect(4 * x)
+    yield run("x = Tensor(x, requires_grad=True)\n(x.detach() * x).backward(v)\nx.grad", x=x, v=v).expect(v * x)
+    yield run("x = Tensor(x)\nx.add_(0.5)\nx.data", x=whole).expect(whole + 0.5)
+    yield run("Tensor(x).sum().backward()", x=x).expect(Raises("RuntimeError", "require grad"))
+    depths, fails = rng.permutation([0, 0, 0, 1, 2, 3]).tolist(), [bool(n) for n in rng.permutation([0, 0, 0, 1, 1, 1])]
+    yield run(BLOCKS, depths=depths).on("An inner block has ended, and the outer one has not.").expect([not n for n in depths])
+    yield run(ERRORS, fails=fails).on(AFTER).expect([[each, True] for each in fails])
 
 
+BLOCKS = (
+    "x = Tensor(3.0, requires_grad=True)\ndef recorded(blocks):\n    if not blocks:\n        return (x * x).requires_grad\n"
+    "    with no_grad():\n        recorded(blocks - 1)\n        return (x * x).requires_grad\n"
+    "[recorded(blocks) for blocks in depths]"
+)
+ERRORS = (
+    "x = Tensor(3.0, requires_grad=True)\ndef raised(error):\n    try:\n        with no_grad():\n            if error:\n"
+    "                raise KeyError\n    except KeyError:\n        return True\n    return False\n"
+    "[[raised(error), (x * x).requires_grad] for error in fails]"
+)
 MADE = "(x * 2.0, x - x, x / x, x ** 2, x.exp(), x.log(), x.tanh(), x.relu(), x.sum(), x[0])"
 EACH = f"[y.requires_grad for y in {MADE}]"
 NAMED = "these are `x * 2.0`, `x - x`, `x / x`, `x ** 2`, exp, log, tanh, relu, sum and `x[0]`. Which of them require one?"
