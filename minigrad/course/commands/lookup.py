@@ -32,7 +32,7 @@ def lesson(typed: str) -> tuple[str, str]:
         slug = numbered(id[1])
         known = [exercise.id for exercise in lessons.lesson(int(id[1])).exercises]
         if f"{id[1]}.{id[2]}" not in known:
-            scored = ", ".join(e.id for e in lessons.lesson(int(id[1])).exercises if e.points)
+            scored = ", ".join(sorted(e.id for e in lessons.lesson(int(id[1])).exercises if e.points))
             raise ValueError(f"there is no exercise {id[1]}.{id[2]}; lesson {slug[:2]} has {scored}")
         return slug, f"{id[1]}.{id[2]}"
     if typed.strip().startswith("-"):

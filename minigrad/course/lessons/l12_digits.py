@@ -292,6 +292,8 @@ def of_split(images: Array, labels: Array, seed: int) -> Callable[[Any], str]:
         if sorted(whole.tolist()) != sorted(rows.tolist()):
             if all(each in pairs for each in both):
                 return "Some images occur twice and others not at all. A permutation has each index once."
+            if sorted(np.sort(whole).tolist()) == sorted(np.sort(rows).tolist()):
+                return "Each row holds the pixels of one image, but in another order than reshape(len(images), -1) gives them."
             same = np.array_equal(np.sort(whole, axis=None), np.sort(rows, axis=None))
             mixed = "The pixels of several images are mixed: each row has to hold those of one image, as with " \
                     "reshape(len(images), -1)."
