@@ -82,6 +82,7 @@ def bound(home: Path) -> None:
         os.chdir(before)
 
 
+@pytest.mark.slow
 def test_three_hundred_broken_hand_ins_stop_nobody(
     tmp_path: Path, level: str, here: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]  # noqa: F811
 ) -> None:

@@ -262,6 +262,7 @@ def test_the_judge_makes_nothing_large_of_what_is_small(cell: str, exercise: str
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_partial_credit_is_for_no_guess() -> None:
     """A yes or no, and what stays as it was when nothing is done, count for nothing."""
     for number, exercise, cell in (
@@ -295,6 +296,7 @@ def test_given_objects_hold_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert graded(9, SAYS_SO)["9.5"] == "wrong"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cell", "exercise"), [(YES, "14.7"), (KEEPS, "14.8"), (BY_ENGINE, "14.8")])
 def test_the_capstone_counts_and_compares_outside(cell: str, exercise: str) -> None:
     assert graded(14, cell)[exercise] in ("wrong", "error")
@@ -403,6 +405,7 @@ def cross_entropy(scores, labels):
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cell", "exercise"), [
     (BY_TEXT, "4.1"), (BY_LAMBDA, "4.5"), (IN_PLACE, "5.1"), (AT_ONCE, "5.2"), (LIBRARYS_GRADCHECK, "9.5"),
     (OTHER_HALF, "12.4"), (SAYS_THE_LINE, "13.7"), (KEEPS_IF_SHORT, "14.8"),

@@ -143,6 +143,7 @@ def drawn_classes(folder: Path, count: int) -> None:
     assert doubts > count / 4, "too few of them are in doubt to say anything"
 
 
+@pytest.mark.slow
 def test_no_file_changes_anothers_grade_in_drawn_classes(tmp_path: Path) -> None:
     drawn_classes(tmp_path, 60)
 

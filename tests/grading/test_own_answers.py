@@ -45,6 +45,7 @@ def hand_ins(tmp_path: Path) -> Path:
     return tmp_path / "in"
 
 
+@pytest.mark.slow
 def test_ten_answers_of_three_kinds_become_known_by_three_sentences(
     hand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -226,6 +226,7 @@ def compared(engine, seeds: range) -> int:
     return len(texts)
 
 
+@pytest.mark.slow
 def test_typed_programs_are_walked_as_python_walks_them(engine) -> None:
     assert compared(engine, range(60)) == 60
 

@@ -133,6 +133,7 @@ def stepper(page: Any, tmp_path: Any) -> Iterator[Any]:
     assert page.errors == [] and page.refused == []
 
 
+@pytest.mark.slow
 def test_a_press_anywhere_and_then_any_key(stepper: Any) -> None:
     press_everywhere(stepper, stepper)
     every_key(stepper, stepper)

@@ -364,6 +364,7 @@ def test_an_edge_that_is_looked_at_shows_its_contribution(show) -> None:
     assert text(page, "words") == before, "nothing is given away that will be asked for"
 
 
+@pytest.mark.slow
 def test_a_step_by_nodes_takes_a_folded_module_whole(show) -> None:
     page = show("digit_net")
 
