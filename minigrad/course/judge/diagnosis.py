@@ -99,8 +99,8 @@ def diagnoses(exercise: Exercise, probes: list[Probe], answers: list[Any], faili
 
 
 def at_once(exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int]) -> Iterator[Wrong]:
-    """Of a program with several mistakes, those that give what the student gave wherever they are wrong; the ones that
-    explain most come first, and those that explain nothing more are left out."""
+    """Of a program with several mistakes, those that give what the student gave wherever they are wrong, if they explain
+    most of it together; the ones that explain most come first, and those that explain nothing more are left out."""
     order = sorted(range(len(probes)), key=lambda i: (i not in failing, is_long(probes[i])))
     found: list[tuple[Wrong, set[int]]] = []
     for wrong in exercise.wrong:
@@ -118,6 +118,8 @@ def at_once(exercise: Exercise, probes: list[Probe], answers: list[Any], failing
             if numbers and evidence(exercise, probes, answers, sorted(own)) > 1:
                 found.append((wrong, own))
     left = set(failing)
+    if len(left.difference(*(own for _, own in found))) > 0.3 * len(left):
+        return
     for wrong, own in sorted(found, key=lambda each: -len(each[1])):
         if own & left:
             yield wrong
