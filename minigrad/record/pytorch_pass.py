@@ -39,10 +39,8 @@ NOTES = {
 
 
 def is_pytorch(value: Any) -> bool:
-    """Whether this is a tensor of PyTorch; PyTorch is not imported to find out."""
-    torch = sys.modules.get("torch")
-    kind = getattr(torch, "Tensor", None)
-    return getattr(torch, "__name__", "") == "torch" and isinstance(kind, type) and isinstance(value, kind)
+    """Whether this is a tensor of PyTorch; PyTorch is not asked, for it may be missing or switched off."""
+    return any((kind.__module__, kind.__name__) == ("torch", "Tensor") for kind in type(value).__mro__)
 
 
 def pytorch() -> Any:

@@ -6,10 +6,12 @@ import gc
 import re
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
 
+import minigrad
 from minigrad import viz
 from minigrad.autograd import GradcheckError
 from minigrad.record import Recording, check_graph, explain, record, replace
@@ -47,6 +49,18 @@ def test_pytorch_is_not_imported_for_a_tensor_of_ours() -> None:
         "str(step(x * x)); minigrad.explain(x); assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_pytorch_that_is_switched_off_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As while a check runs an answer that uses minigrad."""
+
+    class Off(types.ModuleType):
+        def __getattr__(self, name: str) -> object:
+            raise RuntimeError("switched off")
+
+    monkeypatch.setitem(sys.modules, "torch", Off("torch"))
+    x = minigrad.tensor(3.0, requires_grad=True)
+    assert "leaf" in str(explain(x)) and record(lambda x: x * x, x=3.0).steps
 
 
 def test_each_has_a_home_in_minigrad_viz() -> None:
