@@ -294,7 +294,7 @@ def probes_8_5(rng: np.random.Generator) -> Iterator[Probe]:
         .on(IN_ORDER)
         .show()
     )
-    sizes = rng.permutation([1, 2, 3, 4]).tolist()
+    sizes = rng.permutation([1, 2, 3, 6]).tolist()
     places = np.repeat(np.arange(4), sizes).tolist()
     yield run("parts_asked(sizes)", sizes=sizes).expect({"calls": 4, "part of each example": places}).on(IN_ORDER).show()
 
