@@ -56,7 +56,7 @@ def checked(vjp_square, capsys):
 def test_a_pass_is_a_pass(capsys):
     assert checked(right, capsys) == (
         "5.1 the vector-Jacobian product of x squared: passed\n"
-        "  All 6 probes agree.\n"
+        "  All 7 probes agree.\n"
         "  Output i depends only on x[i], with the derivative 2 · x[i], and v[i] multiplies it.\n"
         "  Lesson 05, Vectors: the gradient argument: 1 of 4 exercises solved.\n"
         "  Next: 5.2 a whole Jacobian from backward passes\n"
