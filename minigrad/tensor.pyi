@@ -547,7 +547,7 @@ class Tensor:
     def max(self, dim: Tensor | None = None, *, other: Tensor | None = None) -> Tensor:
         """The largest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
     def maximum(self, other: Any) -> Tensor:
-        """The larger of two; equal ones share the gradient."""
+        """The larger of two; of equal ones each gets half the gradient."""
     def mean(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, dtype: Any = None) -> Tensor:
         """The mean of all elements, or along `dim`; of floats only, or with `dtype=`."""
     @overload
@@ -563,7 +563,7 @@ class Tensor:
     def min(self, dim: Tensor | None = None, *, other: Tensor | None = None) -> Tensor:
         """The smallest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
     def minimum(self, other: Any) -> Tensor:
-        """The smaller of two; equal ones share the gradient."""
+        """The smaller of two; of equal ones each gets half the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:
         """The product of two matrices, (n, m) and (m, p): (n, p)."""
     def movedim(self, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> Tensor:

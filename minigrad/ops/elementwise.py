@@ -146,8 +146,8 @@ floor_divide = of_two(table.floor_divide, "floor_divide", "input / other rounded
 remainder = of_two(modulo, "remainder", "The rest of a division with the sign of `other`, as Python's %.")
 fmod = of_two(table.fmod, "fmod", "The rest of a division with the sign of `input`, as C's fmod.")
 atan2 = of_two(of_tensors(table.atan2), "atan2", "The angle in radians of the points (other, input).")
-maximum = of_two(of_tensors(table.maximum), "maximum", "The larger of two; equal ones share the gradient.")
-minimum = of_two(of_tensors(table.minimum), "minimum", "The smaller of two; equal ones share the gradient.")
+maximum = of_two(of_tensors(table.maximum), "maximum", "The larger of two; of equal ones each gets half the gradient.")
+minimum = of_two(of_tensors(table.minimum), "minimum", "The smaller of two; of equal ones each gets half the gradient.")
 
 
 @public

@@ -288,8 +288,9 @@ def download(maker: Maker, source: str) -> dict[str, str]:
 
 
 def edit(maker: Maker, source: str) -> dict[str, str]:
-    """Where a reader proposes a change of a file that is written by hand; exercises are made from their solutions."""
-    by_hand = maker.hub and not source.startswith("exercises/")
+    """Where a reader proposes a change of a file, if it is written by hand and not made from others."""
+    made = ("exercises/", "notebooks/reference/misconceptions", "notebooks/reference/rules")
+    by_hand = maker.hub and not source.startswith(made)
     return {"edit": f"https://github.com/{maker.hub}/edit/main/{source}"} if by_hand else {}
 
 
