@@ -9,9 +9,6 @@ own (an Output) that passes its gradient on to the Function's node.  That node's
 output, and the walk adds up what the Outputs contribute to it, as for any other node.
 """
 
-# mypy: disable-error-code="no-any-return"
-# (what is saved is typed Any)
-
 from __future__ import annotations
 
 import functools
@@ -181,7 +178,7 @@ def restored(node: FunctionNode, tensor: Any, output: int | None, counter: list[
         array, origin = (tensor._data, tensor._node) if isinstance(tensor, Tensor) else (tensor, node)
         raise overwritten(node, counter, version, array, origin)
     if output is None:
-        return tensor
+        return tensor  # type: ignore[no-any-return]
     made = wrap(getattr(tensor, "_data", tensor), node.output(output))
     made._counter = counter
     return made

@@ -8,9 +8,6 @@ and only computes.  So the same rule runs on arrays in an ordinary backward pass
 ops/elementwise.py attaches this very `mul`; `y.sum()` calls `sum` of ops/reductions.py, which calls the row `sum_all`.
 """
 
-# mypy: disable-error-code="no-any-return"
-# (a function made from a template is typed Any)
-
 from __future__ import annotations
 
 import copy
@@ -182,7 +179,7 @@ class Operation:
         # first: another thread may call the new code at once
         self.function.__globals__["kind"] = self.kind
         self.function.__code__ = found["call"].__code__
-        return self.function
+        return self.function  # type: ignore[no-any-return]
 
     def set_rules(self, rules: Sequence[Rule | None]) -> None:
         """Record with these rules from now on; nodes that exist go on with those they were recorded with."""
@@ -245,7 +242,7 @@ def operation(
     of a rule: no gradient is defined for that input.  `view=True`: the result may share its input's memory.
     `promote(a, b)` brings two inputs to one dtype; None where their dtypes are independent.
     """
-    return Operation(name, forward, rules, view, promote).function
+    return Operation(name, forward, rules, view, promote).function  # type: ignore[no-any-return]
 
 
 def enter(rows: dict[str, Any]) -> None:

@@ -53,7 +53,7 @@ def walk(roots: Roots, retain_graph: bool = False, create_graph: bool = False, t
     # a heap serves the smallest number first, and ticks count up: so it holds -tick
     heap: list[int] = []
     # -tick -> (node, the sum of its gradient so far)
-    arrived: dict[int, tuple[Any, Any]] = {}
+    arrived: dict[int, tuple[Node, Any]] = {}
     for node, g in roots:
         key = -node.seq
         if key in arrived:
@@ -68,7 +68,7 @@ def walk(roots: Roots, retain_graph: bool = False, create_graph: bool = False, t
             targets[node] = g
         if not node.parents:
             if targets is None:
-                node.accumulate(g, create_graph)
+                node.accumulate(g, create_graph)  # type: ignore[attr-defined]
             continue
         if needed is not None and needed.isdisjoint(node.parents):
             continue

@@ -10,9 +10,6 @@ The numbers are a numpy array; what PyTorch calls a view is numpy's view.  This 
 operations, `x * w` among them, become methods of Tensor by `attach` (operation.py).
 """
 
-# mypy: disable-error-code="no-any-return"
-# (what is stored by name is typed Any)
-
 from __future__ import annotations
 
 import warnings
@@ -91,7 +88,7 @@ class Node:
     @property
     def metadata(self) -> dict[str, Any]:
         """A dictionary in which the user may store anything about this node."""
-        return self.__dict__.setdefault("_metadata", {})
+        return self.__dict__.setdefault("_metadata", {})  # type: ignore[no-any-return]
 
     def register_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after this node; a tuple it returns replaces grad_inputs."""
