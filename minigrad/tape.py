@@ -413,11 +413,10 @@ def bump_version(*tensors: Tensor, writer: Node | None = None, times: int = 1) -
     frame = outside(_getframe(1))
     line = (writer and weakref.ref(writer), frame.f_code, frame.f_lasti)
     for tensor in tensors:
-        if not isinstance(tensor._counter, Untracked):
-            tensor._counter[:] = tensor._counter[0] + times, line
-        owner = tensor if tensor._view is None else tensor._view[0]
-        if owner._views:
-            age_views(owner)
+        counter = tensor._counter
+        if not isinstance(counter, Untracked):
+            counter[:2] = counter[0] + times, line
+            age_views(counter)
 
 
 def check_saved(node: Node) -> None:

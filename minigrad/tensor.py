@@ -176,15 +176,13 @@ class Tensor:
     _data: Array
     # None: requires no gradient
     _node: Node | None
-    # [number of writes, where the last one was]; all views of the memory share it
+    # [number of writes, where the last one was, the views alive]; all tensors of the memory share it
     _counter: list[Any]
 
     # Few tensors need these, so the class holds the defaults, and only such a tensor stores a value of its own.
     _grad: Tensor | None = None
     # for a view: whose memory it is, and how to find it there
     _view: tuple[Tensor, Path] | None = None
-    # for the owner of the memory: the views alive
-    _views: dict[weakref.ref[Tensor], None] | None = None
 
     # Python calls it only for a name that does not exist; a view that was written to, or not recorded, has no `_node`
     def __getattr__(self, name: str) -> Any:
@@ -467,20 +465,21 @@ UNWRITABLE = ("_one_of", "_of_function", "_made_in")
 
 def link_view(out: Tensor, base: Tensor, view: Rule, arguments: tuple[Any, ...]) -> None:
     """Note that `out` is view(base, *arguments): the two share their memory, and so their version counter."""
-    out._counter = base._counter
+    counter = out._counter = base._counter
     # a view of a view has the same owner
     owner, path = base._view or (base, ())
     out._view = owner, (*path, (view, arguments))
     out.__dict__.update((note, base.__dict__[note]) for note in UNWRITABLE if note in base.__dict__)
-    if owner._views is None:
-        owner._views = {}
-    # When `out` is freed, Python calls `pop` with the reference, which removes the entry.
-    owner._views[weakref.ref(out, owner._views.pop)] = None
+    if not isinstance(counter, Untracked):
+        # what it lacks before the first write and the first view
+        counter.extend((None, {})[len(counter) - 1 :])
+        # When `out` is freed, Python calls `pop` with the reference, which removes the entry.
+        counter[2][weakref.ref(out, counter[2].pop)] = None
 
 
-def age_views(owner: Tensor) -> None:
+def age_views(counter: list[Any]) -> None:
     """Take its node from each view of this memory, which was written to: `made_again` (views.py) gives it a new one."""
-    for view in [reference() for reference in list(owner._views or ())]:
+    for view in [reference() for views in counter[2:] for reference in list(views)]:
         if view is not None and view._view is not None and "_old" not in view.__dict__:
             view.__dict__["_old"], view._node = view._node, None
             del view._node

@@ -208,7 +208,7 @@ def rewrite_history(target: Tensor, node: Node) -> None:
         bump_version(owner, writer=node, times=0)
     move_retained(owner._node, node)
     owner._node = node
-    age_views(owner)
+    age_views(target._counter)
 
 
 def made_again(view: Tensor) -> Node | None:

@@ -93,13 +93,14 @@ VIEWS = {
 }
 
 
+@pytest.mark.parametrize("written", ["w", "w.detach()"])
 @pytest.mark.parametrize(("view", "words"), VIEWS.items())
-def test_a_view_is_made_again_when_it_is_used_after_a_write(view: str, words: str) -> None:
+def test_a_view_is_made_again_when_it_is_used_after_a_write(view: str, words: str, written: str) -> None:
     """Its node follows from the memory as it is then, and where there can be none it is refused, as in PyTorch."""
     w = leaf(1.0, 2.0)
     v = eval(view, {"w": w, "hidden": mg.no_grad()(lambda w: w[1])})
     with mg.no_grad():
-        w.mul_(2)
+        eval(written).mul_(2)
         assert not (v * 2).requires_grad
     if not words:
         (v * 3).backward()
