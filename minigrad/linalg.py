@@ -71,17 +71,22 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     found = f"A of type {A.dtype.tensor_name} and B of type {B.dtype.tensor_name} instead"
     words = "linalg.solve: Expected A and B to have the same dtype"
     check(A.dtype is B.dtype, f"{words}, but found {found}")
-    if not left:
-        return solve(A.mT, B.mT).mT
-    vector = B.ndim == 1 or B.shape == A.shape[:-1]
-    rows = B.shape[-1 if vector else -2]
-    if rows != A.shape[-1]:
-        columns = 1 if vector else B.shape[-1]
-        raise RuntimeError(
-            "linalg.solve: Incompatible shapes of A and B for the equation AX = B "
-            f"({A.shape[-1]}x{A.shape[-1]} and {rows}x{columns})"
-        )
-    return table.solve(A, B.unsqueeze(-1)).squeeze(-1) if vector else table.solve(A, B)
+    check(B.ndim, "linalg.solve: The input tensor B must have at least 2 dimensions.")
+    vector, n = B.ndim == 1 or B.shape == A.shape[:-1], A.shape[-1]
+    matrix = B.unsqueeze(-1) if vector else B
+    rows, columns = matrix.shape[-2:]
+    equation = f"{'AX' if left else 'XA'} = B ({n}x{n} and {rows}x{columns})"
+    words = "linalg.solve: Incompatible shapes of A and B for the equation"
+    check(n == (rows if left else columns), f"{words} {equation}")
+    check(left or not vector, NO_VECTOR)
+    solved = table.solve(A, matrix) if left else table.solve(A.mT, matrix.mT).mT
+    return solved.squeeze(-1) if vector else solved
+
+
+NO_VECTOR = (
+    "linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. "
+    "In this case linalg.solve is equivalent to B / A.squeeze(-1)"
+)
 
 
 @public
