@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from minigrad import dtypes, errors, tape
-from minigrad.tape import INPUTS, TABLE, AccumulateGrad, counter, outside, outsiders, state, tick, unusual
+from minigrad.tape import INPUTS, TABLE, counter, leave_out, outside, outsiders, state, tick, unusual
 from minigrad.tensor import Array, Node, Rule, Tensor, Untracked, link_view, wrap
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -309,11 +309,8 @@ def recorded(out: Tensor, inputs: Sequence[Any]) -> bool:
         out.__dict__["_made_in"] = "inference" if state.inference else "no_grad"
     if any(isinstance(t, Tensor) and t._node is not None for t in inputs):
         note_cut(out, "no_grad")
-        # As in PyTorch, it requires grad as long as its base does (see `made_again`), but gets no gradient.
         if out._view is not None:
-            node: Any = AccumulateGrad(out)
-            out.__dict__["_unreached"], node.leaf = node, lambda: None
-            del out._node
+            leave_out(out)
     return False
 
 

@@ -33,7 +33,7 @@ import numpy as np
 
 from minigrad import dtypes, errors
 from minigrad.errors import check, quoted
-from minigrad.tensor import Array, Hook, Hooks, Node, Tensor, Untracked, age_views, hooked, wrap
+from minigrad.tensor import Array, Hook, Hooks, Node, Tensor, Untracked, age_views, hooked, views_of, wrap
 
 # ------------------------------------------------------------------------------------------------ the walk
 
@@ -563,7 +563,17 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
         # The node from before `requires_grad_(False)`, if there is one: older graphs end in it.
         self._node = node = self.__dict__.pop("_frozen", None) or AccumulateGrad(self)
         node.shape, node.dtype = self._data.shape, self._data.dtype
+        for view in views_of(self._counter):
+            if view._base is self and "_old" not in view.__dict__ and view._node is None:
+                leave_out(view)
     return self
+
+
+def leave_out(view: Tensor) -> None:
+    """Note that a view was not recorded.  As in PyTorch, it requires grad while its base does, but gets no gradient."""
+    node: Any = AccumulateGrad(view)
+    view.__dict__["_unreached"], node.leaf = node, lambda: None
+    del view._node
 
 
 def started(tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: bool) -> list[tuple[Node, Any]]:

@@ -477,10 +477,16 @@ def link_view(out: Tensor, base: Tensor, view: Rule, arguments: tuple[Any, ...])
         counter[2][weakref.ref(out, counter[2].pop)] = None
 
 
+def views_of(counter: list[Any]) -> list[Tensor]:
+    """The views alive of the memory that this counter belongs to."""
+    found = [reference() for reference in list(counter[2])] if len(counter) > 2 else []
+    return [view for view in found if view is not None and view._view is not None]
+
+
 def age_views(counter: list[Any]) -> None:
     """Take its node from each view of this memory, which was written to: `made_again` (views.py) gives it a new one."""
-    for view in [reference() for views in counter[2:] for reference in list(views)]:
-        if view is not None and view._view is not None and "_old" not in view.__dict__:
+    for view in views_of(counter):
+        if "_old" not in view.__dict__:
             view.__dict__["_old"], view._node = view._node, None
             del view._node
 

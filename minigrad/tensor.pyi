@@ -105,7 +105,6 @@ class Tensor:
     _counter: list[Any]
     _grad: Tensor | None = None
     _view: tuple[Tensor, Path] | None = None
-    _views: dict[weakref.ref[Tensor], None] | None = None
 
     @property
     def shape(self) -> Size:
@@ -757,7 +756,9 @@ def wrap(array: Array, node: Node | None=None) -> Tensor:
 UNWRITABLE = ('_one_of', '_of_function', '_made_in')
 def link_view(out: Tensor, base: Tensor, view: Rule, arguments: tuple[Any, ...]) -> None:
     """Note that `out` is view(base, *arguments): the two share their memory, and so their version counter."""
-def age_views(owner: Tensor) -> None:
+def views_of(counter: list[Any]) -> list[Tensor]:
+    """The views alive of the memory that this counter belongs to."""
+def age_views(counter: list[Any]) -> None:
     """Take its node from each view of this memory, which was written to: `made_again` (views.py) gives it a new one."""
 def plain(value: Any) -> Any:
     """A Python number from a number or a one-element tensor."""

@@ -221,7 +221,7 @@ def made_again(view: Tensor) -> Node | None:
     node: Node | None = notes.get("_old", notes.get("_unreached"))
     if owner._node is None and "_unreached" in notes:
         return None
-    if not state.recording or "_old" not in notes:
+    if not state.recording or "_old" not in notes or (owner._node is None and node is None):
         return node
     if owner._node is not None or (node is not None and node.parents):
         check_view(view, "its base or another view of its base has been")

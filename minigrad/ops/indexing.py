@@ -355,6 +355,8 @@ def _vector(name: str, input: Tensor, dim: int, index: Tensor, kinds: str) -> An
     """The array of an index that names slices along a dimension."""
     if index.ndim > 1:
         raise IndexError(f"{name}(): Index is supposed to be a vector")
+    one = f"{name}(): Index to scalar can have only 1 value, got {index.numel()} value(s)"
+    check(input.ndim or index.numel() == 1, one)
     places = _places(name, index, kinds)
     if ((places < 0) | (places >= (input._data.shape or (1,))[dim])).any():
         raise IndexError("index out of range in self")

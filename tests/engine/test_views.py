@@ -210,6 +210,8 @@ def test_a_slice_is_not_written_from_one_that_overlaps_it() -> None:
         ("b = T.ones(2, 0).requires_grad_().diff()", "b.is_leaf"),
         ("a = T.ones(2).requires_grad_(); b = a.repeat_interleave(2); b.sum().backward(); b.sum().backward()",
          "b.grad_fn.name(), a.grad.tolist() == ('ViewBackward0', [4.0, 4.0])"),
+        ("b = T.ones(2); v = b[:1]; b.requires_grad_(); (v * 2).backward()", "v.requires_grad, b.grad == (True, None)"),
+        ("b = T.ones(2); v = b[:1]; b.mul_(2); v.is_leaf; b.requires_grad_()", "v.grad_fn.name() == 'AsStridedBackward0'"),
         ("x = T.ones(3); v = x[0]; x.requires_grad_()\nwith T.no_grad(): x.mul_(2)",
          "v.grad_fn.name() == 'AsStridedBackward0'"),
         ("b = T.ones(2).requires_grad_(); a = b[0]; b.requires_grad_(False)\nwith T.no_grad(): a.mul_(2)", "a.requires_grad"),
