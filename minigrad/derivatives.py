@@ -613,7 +613,7 @@ def to_last(x: Any, dim: int) -> Any:
 def unrepeat(g: Any, shape: Shape, repeats: Shape) -> Any:
     """The sum of g over the repetitions."""
     shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
-    folded = g.reshape(tuple(n for pair in zip(repeats, shape) for n in pair))
+    folded = g.reshape(tuple(n for pair in zip(repeats, shape, strict=True) for n in pair))
     return sum_dims(folded, tuple(range(0, 2 * len(shape), 2)), False)
 
 

@@ -591,7 +591,7 @@ class Windows(NamedTuple):
 
     def counts(self, sizes: Sequence[int]) -> tuple[int, ...]:
         """How many windows fit below and beside one another."""
-        return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(sizes, *self))
+        return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(sizes, *self, strict=True))
 
     def of(self, x: Array, border: float = 0.0) -> Array:
         """Every window of x, as a view: (batch, channels, *kernel, *counts)."""
@@ -607,7 +607,7 @@ class Windows(NamedTuple):
 
 def pad(x: Array, widths: Sequence[tuple[int, int]], value: float) -> Array:
     """Elements before and after each dimension; a negative width cuts off."""
-    part = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths))
+    part = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths, strict=True))
     more = [(max(a, 0), max(b, 0)) for a, b in widths]
     return np.pad(x[part], more or 0, constant_values=value)
 

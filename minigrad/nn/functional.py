@@ -316,7 +316,7 @@ def conv2d(
     x = _batched(input, "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: {}")
     kernel = weight.shape[2:]
     if padding == "same":
-        spans = [d * (k - 1) for d, k in zip(pair(dilation), kernel)]
+        spans = [d * (k - 1) for d, k in zip(pair(dilation), kernel, strict=True)]
         check(pair(stride) == (1, 1), "padding='same' is not supported for strided convolutions")
         padding = tuple(s // 2 for s in spans)
         odd = [s % 2 for s in spans]

@@ -45,7 +45,7 @@ class _Scheduler:
         self._step_count += 1
         self.last_epoch += 1
         self._last_lr = self.get_lr()
-        for group, lr in zip(self.optimizer.param_groups, self._last_lr):
+        for group, lr in zip(self.optimizer.param_groups, self._last_lr, strict=True):
             group["lr"] = lr
 
     def _present(self) -> list[float]:
@@ -95,7 +95,7 @@ class CosineAnnealingLR(_Scheduler):
         now, before = (1 + math.cos(math.pi * e / half) for e in (epoch, epoch - 1))
         # at the lowest rate: upwards again
         if before == 0:
-            return [lr + (base - low) * now / 2 for base, lr in zip(self.base_lrs, self._present())]
+            return [lr + (base - low) * now / 2 for base, lr in zip(self.base_lrs, self._present(), strict=True)]
         return [(lr - low) * now / before + low for lr in self._present()]
 
 

@@ -47,7 +47,7 @@ def operation_of(node: Node) -> Operation | None:
 def arguments_of(node: Node, slot: int) -> dict[str, Any]:
     """What the rule for an input gets besides g."""
     saved = (node.saved or ())[slot] or ()
-    return dict(zip(node.operation.arguments[slot], saved))
+    return dict(zip(node.operation.arguments[slot], saved, strict=True))
 
 
 def saved_by(node: Node) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def known_values(nodes: list[Node], root: Tensor, names: Names, given: Mapping[N
         if leaf is not None:
             values[node] = leaf._data
         made, saved = operation_of(node), saved_by(node)
-        for name, owner in zip((*made.inputs, "out"), (*node.parents, node)) if made else ():
+        for name, owner in zip((*made.inputs, "out"), (*node.parents, node), strict=True) if made else ():
             if owner is not None and hasattr(saved.get(name), "dtype"):
                 values.setdefault(owner, saved[name])
     values |= {node: tensor._data for node, (_, tensor) in names.tensors.items()}
@@ -92,7 +92,7 @@ def known_values(nodes: list[Node], root: Tensor, names: Names, given: Mapping[N
 def known_of(node: Node, values: Mapping[Node, Any]) -> dict[str, Any]:
     """What is known of a node's inputs, settings and result, by the rules' names."""
     made, known = operation_of(node), saved_by(node)
-    pairs = list(zip(made.inputs, node.parents)) if made else []
+    pairs = list(zip(made.inputs, node.parents, strict=True)) if made else []
     texts = source_of(node).operands if is_operation(node) else ()
     for slot, (name, parent) in enumerate(pairs):
         if parent is not None and parent in values:

@@ -98,7 +98,7 @@ class Graph:
         settings = [saved.get(name) for name in made.statics] if made else []
         values = [operand(node, slot) for slot in range(len(inputs))]
         names = [number(v) if v is not None and np.ndim(v) == 0 else "…" for v in values]
-        names = [n if i is None else self.places[i].name for n, i in zip(names, inputs)]
+        names = [n if i is None else self.places[i].name for n, i in zip(names, inputs, strict=True)]
         return names + [number(v) for v in settings if isinstance(v, (int, float))]
 
     def made_from(self, node: Node, slot: int, tensor: Tensor) -> bool:

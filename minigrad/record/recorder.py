@@ -73,7 +73,7 @@ def unpacked(nodes: list[Node]) -> Iterator[None]:
     try:
         yield
     finally:
-        for node, saved in zip(packed, before):
+        for node, saved in zip(packed, before, strict=True):
             node.saved = saved
 
 
