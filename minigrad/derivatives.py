@@ -401,17 +401,9 @@ place = operation("SliceBackward", kernels.place, lambda g, key: slice_(g, key))
 
 # Indexing with tensors and masks gives a copy; y is the index, for `dims`.
 
-pick = operation(
-    "Index", kernels.pick,
-    lambda g, x_shape, y, dims: put(g, y, x_shape, dims),
-    None,
-)
+pick = operation("Index", kernels.pick, lambda g, x_shape, y, dims: put(g, y, x_shape, dims), None)
 # saves x too, as PyTorch does
-masked_select = operation(
-    "MaskedSelect", kernels.pick,
-    lambda g, x, y, dims: put(g, y, x.shape, dims),
-    None,
-)
+masked_select = operation("MaskedSelect", kernels.pick, lambda g, x, y, dims: put(g, y, x.shape, dims), None)
 index_select = operation(
     "IndexSelect", kernels.select_rows,
     lambda g, x_shape, y, dims: put(g, y, x_shape, dims),

@@ -559,21 +559,28 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     node: Any = self._node
     if self.is_leaf and not requires_grad and node is not None:
         self.__dict__["_frozen"], self._node = node, None
+        follow_base(self)
     elif self.is_leaf and requires_grad and (node is None or node.leaf() is None):
         # The node from before `requires_grad_(False)`, if there is one: older graphs end in it.
         self._node = node = self.__dict__.pop("_frozen", None) or AccumulateGrad(self)
         node.shape, node.dtype = self._data.shape, self._data.dtype
-        for view in views_of(self._counter):
-            if view._base is self and "_old" not in view.__dict__ and view._node is None:
-                leave_out(view)
+        follow_base(self)
     return self
 
 
+def follow_base(base: Tensor) -> None:
+    """Views that were not recorded require grad while their base does, as in PyTorch, but no gradient reaches them."""
+    for view in views_of(base._counter):
+        notes = view.__dict__
+        if view._base is base and "_old" not in notes and (view._node is None or "_unreached" in notes):
+            leave_out(view)
+
+
 def leave_out(view: Tensor) -> None:
-    """Note that a view was not recorded.  As in PyTorch, it requires grad while its base does, but gets no gradient."""
-    node: Any = AccumulateGrad(view)
-    view.__dict__["_unreached"], node.leaf = node, lambda: None
-    del view._node
+    """Give a view that was not recorded a node that no gradient reaches, or none, as its base has one or not."""
+    node: Any = view.__dict__.setdefault("_unreached", AccumulateGrad(view))
+    node.leaf = lambda: None
+    view._node = node if view._view and view._view[0]._node else None
 
 
 def started(tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: bool) -> list[tuple[Node, Any]]:
@@ -593,7 +600,9 @@ def started(tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: b
             raise errors.wrong_start(i, g.shape, tensor.shape)
         elif g.dtype is not tensor.dtype:
             g = g.to(tensor.dtype)
-        roots.append((tensor._node, g if create_graph else g._data.copy()))
+        # no pass starts at a view that was not recorded
+        node = None if tensor._node is tensor.__dict__.get("_unreached") else tensor._node
+        roots.append((node, g if create_graph else g._data.copy()))
     for i, (node, _) in enumerate(roots):
         if node is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
@@ -878,7 +887,7 @@ def tensor_backward(
     __tracebackhide__ = True
     node, data = self._node, self._data
     simple = gradient is None and not create_graph and inputs is None and chosen is None
-    if simple and node is not None and not data.ndim:
+    if simple and node is not None and node.parents and not data.ndim:
         return run([(node, data.dtype.type(1))], False, retain_graph)
     backward(self, gradient, retain_graph, create_graph, inputs)
 

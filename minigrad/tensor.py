@@ -184,7 +184,7 @@ class Tensor:
     # for a view: whose memory it is, and how to find it there
     _view: tuple[Tensor, Path] | None = None
 
-    # Python calls it only for a name that does not exist; a view that was written to, or not recorded, has no `_node`
+    # Python calls it only for a name that does not exist; a view that was written to has no `_node`
     def __getattr__(self, name: str) -> Any:
         if name == "_node":
             return self._made_again()
@@ -469,10 +469,12 @@ def link_view(out: Tensor, base: Tensor, view: Rule, arguments: tuple[Any, ...])
     # a view of a view has the same owner
     owner, path = base._view or (base, ())
     out._view = owner, (*path, (view, arguments))
-    out.__dict__.update((note, base.__dict__[note]) for note in UNWRITABLE if note in base.__dict__)
+    if base.__dict__:
+        out.__dict__.update((note, base.__dict__[note]) for note in UNWRITABLE if note in base.__dict__)
     if not isinstance(counter, Untracked):
-        # what it lacks before the first write and the first view
-        counter.extend((None, {})[len(counter) - 1 :])
+        if len(counter) < 3:
+            # before the first write and the first view
+            counter.extend((None, {})[len(counter) - 1 :])
         # When `out` is freed, Python calls `pop` with the reference, which removes the entry.
         counter[2][weakref.ref(out, counter[2].pop)] = None
 

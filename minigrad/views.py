@@ -214,14 +214,11 @@ def rewrite_history(target: Tensor, node: Node) -> None:
 def made_again(view: Tensor) -> Node | None:
     """The node of a view whose memory was written to: what the same view operations record on the owner as it is now.
 
-    While nothing is recorded it is the old one.  RuntimeError for a view that cannot be made again.  A view that was made
-    while nothing was recorded has a node that nothing reaches, as long as the owner has one.
+    While nothing is recorded it is the old one.  RuntimeError for a view that cannot be made again.
     """
     (owner, path), notes = view._view or (view, ()), view.__dict__
-    node: Node | None = notes.get("_old", notes.get("_unreached"))
-    if owner._node is None and "_unreached" in notes:
-        return None
-    if not state.recording or "_old" not in notes or (owner._node is None and node is None):
+    node: Node | None = None if owner._node is None and "_unreached" in notes else notes["_old"]
+    if not state.recording or (owner._node is None and node is None):
         return node
     if owner._node is not None or (node is not None and node.parents):
         check_view(view, "its base or another view of its base has been")
@@ -255,6 +252,7 @@ def detach_(self: Tensor) -> Tensor:
     """Cut this very tensor off from its graph: it becomes a leaf that requires no gradient."""
     errors.check(self._view is None or self.is_inference(), errors.DETACH_VIEW)
     self._node = None
+    tape.follow_base(self)
     return self
 
 

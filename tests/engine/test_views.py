@@ -113,6 +113,15 @@ def test_a_view_is_made_again_when_it_is_used_after_a_write(view: str, words: st
     assert mg.explain(v).startswith("A float64 tensor")
 
 
+def test_no_backward_pass_starts_at_a_view_that_was_not_recorded() -> None:
+    w = leaf(1.0, 2.0)
+    with mg.no_grad():
+        part, one = w[:1], w[0]
+    for start in (lambda: part.backward(mg.ones_like(part)), one.backward, lambda: mg.autograd.grad(one, w)):
+        with pytest.raises(RuntimeError, match="^element 0 of tensors does not require grad"):
+            start()
+
+
 def test_hooks_on_a_view_end_with_the_node_that_they_were_on() -> None:
     seen, w = [], leaf(1.0, 2.0)
     v = w[0]
