@@ -165,6 +165,8 @@ def _joined(picks: Picks, shape: Shape) -> tuple[Tensor, Shape]:
         parts = index._data.nonzero() if mask else [index._data]
         arrays += parts
         dims += range(dim, dim + len(parts))
+    if 0 in shape and any(a.size and not shape[d] for d, a in zip(dims, arrays, strict=True)):
+        raise IndexError("index is out of bounds for dimension with size 0")
     if len(picks) == 1:
         return picks[0][1], (picks[0][0],)
     try:
@@ -380,6 +382,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 @public
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """`masked_fill`, written into this tensor, to whose shape the mask is stretched; returns the tensor."""
+    check_writable(self)
     errors.broadcast_shapes(self._data.shape, mask._data.shape)
     return overwrite(self, masked_fill, mask, value)
 
