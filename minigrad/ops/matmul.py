@@ -222,9 +222,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         check(m == n or 1 in (m, n), f"contracted dimensions need to match, but {words}")
         # the other is broadcast, so that it may be summed first
         if m == 1 != n:
-            b = b.sum(j, True)
+            b = b.sum(j, True, dtype=b.dtype)
         if n == 1 != m:
-            a = a.sum(i, True)
+            a = a.sum(i, True, dtype=a.dtype)
     rows = [d for d in range(a.ndim) if d not in left]
     columns = [d for d in range(b.ndim) if d not in right]
     high, wide = [a.shape[d] for d in rows], [b.shape[d] for d in columns]
