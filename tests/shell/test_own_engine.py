@@ -1,0 +1,209 @@
+"""`keep`: a solved function goes into the student's own engine, and nothing that stands there is ever lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from minigrad.course import notebooks
+from minigrad.course.checks import own_engine
+from minigrad.course.checks.own_engine import FILE, Unkept, given, keep
+from minigrad.viz import step
+
+PARTS = given()
+OPERATION = """
+def operation(op, forward, rule):
+    def apply(*inputs):
+        inputs = tuple(t if isinstance(t, Tensor) else Tensor(t) for t in inputs)
+        arrays = [t.data for t in inputs]
+        out = Tensor(forward(*arrays), inputs, op)
+
+        def push():
+            gradients = rule(out.grad, *arrays)
+            gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+            for t, g in zip(inputs, gradients):
+                t.grad = t.grad + fitted(g, t.data.shape)
+
+        if out.parents:
+            out._backward = push
+        return out
+
+    return apply
+"""
+IN_04 = """
+def zero_grad(self):
+    self.grad = 0.0
+
+def detach(self):
+    return type(self)(self.data)
+
+class no_grad:
+    def __enter__(self):
+        self.before = Value.recording
+        Value.recording = False
+
+    def __exit__(self, *error):
+        Value.recording = self.before
+"""  # what 4.6 and 5.5 will ask for on this engine
+MATMUL = "def matmul_backward(G, X, W):\n    # each has the shape of its own\n    return G @ W.T, X.T @ G"
+OTHER = MATMUL.replace("return G @ W.T, X.T @ G", "dX = G @ W.T\n    return dX, X.T @ G")
+
+
+def solved(number: int) -> list[str]:
+    name = next(each for each in notebooks.lessons() if int(each[:2]) == number)
+    return notebooks.code_cells(notebooks.read(notebooks.path("solutions", name)))
+
+
+def kept(folder: Path) -> str:
+    return (folder / FILE).read_text(encoding="utf-8")
+
+
+def test_the_solutions_kept_one_after_another_train_the_digits(tmp_path: Path) -> None:
+    """As a student would, from 03 to 11: it agrees with PyTorch's losses, reads the digits, and the stepper walks it."""
+    for part in PARTS.values():
+        cells = [IN_04] if part.id == "4.6" else [OPERATION] if part.id == "5.5" else solved(int(part.id.split(".")[0]))
+        assert keep(part, cells, tmp_path, "a title"), part.id
+        assert not keep(part, cells, tmp_path, "a title"), "a second time nothing changes"
+    text = kept(tmp_path)
+    assert len(text.splitlines()) <= 400 and own_engine.parts_in(text, PARTS) == [*PARTS]
+    space: dict[str, object] = {"__name__": "my_engine"}
+    exec(text, space)
+    exec(TRAIN, space)
+    assert np.abs(np.array(space["losses"]) - space["pytorch"]).max() < 1e-9
+    assert space["right"] >= 0.93
+    exec("x, w = Tensor([[3.0, 4.0]]), Tensor([[1.0], [2.0]])\nloss = mse_loss(x @ w, [[0.0]])", space)
+    walked = str(step(space["loss"], names={name: space[name] for name in ("x", "w", "loss")}, display="static"))
+    assert "xᵀ @ g = [[66], [88]]; w has [[66], [88]] (1 of 1)" in walked and "differs" not in walked
+
+
+TRAIN = """
+from importlib.resources import files
+with np.load(files("minigrad.course") / "data" / "digits.npz") as file:
+    images, labels = file["images"], file["labels"].astype(np.int64)
+order = np.random.default_rng(0).permutation(len(images))
+x, y = images[order].reshape(-1, 64) / 16, labels[order]
+
+def new():
+    rng = np.random.default_rng(0)
+    W1, W2 = rng.uniform(-1, 1, (64, 32)) / 8, rng.uniform(-1, 1, (32, 10)) / 32**0.5
+    return [Tensor(array) for array in (W1, np.zeros(32), W2, np.zeros(10))]
+
+def net(x, parameters):
+    W1, b1, W2, b2 = parameters
+    return (Tensor(x) @ W1 + b1).relu() @ W2 + b2
+
+def train(parameters, x, y, epochs):
+    losses = []
+    for i in list(range(0, len(x), 32)) * epochs:
+        loss = cross_entropy_loss(net(x[i : i + 32], parameters), y[i : i + 32])
+        loss.backward()
+        descend(parameters, 0.5)
+        losses.append(float(loss.data))
+    return losses
+
+losses = train(new(), x[:640], y[:640], 1)
+pytorch = np.array([2.30925348, 2.326766128, 2.274617777, 2.265726122, 2.241954464, 2.15766178, 2.186136624, 2.14557278,
+    2.123848156, 2.00340798, 2.102516194, 2.022826088, 2.049189097, 1.967054171, 1.94392382, 1.872580093, 1.844960978,
+    1.809055471, 1.759678783, 1.571027042])  # as in the notebook of 14.6
+parameters = new()
+train(parameters, x[:1437], y[:1437], 10)
+right = (net(x[1437:], parameters).data.argmax(axis=1) == y[1437:]).mean()
+"""
+
+
+def test_what_is_edited_by_hand_stays(tmp_path: Path) -> None:
+    """A part is found by its names, wherever it stands; what changes is shown; the file before it is kept."""
+    keep(PARTS["7.1"], [MATMUL], tmp_path, "both gradients")
+    mine = "# mine\nimport numpy as np\n\n" + OTHER + "\n\nx = 1  # stays\n\nTensor.__matmul__ = None\n"
+    (tmp_path / FILE).write_text(mine, encoding="utf-8")
+    shown = keep(PARTS["7.1"], [MATMUL], tmp_path, "both gradients")
+    assert "-    dX = G @ W.T" in shown and "+    return G @ W.T, X.T @ G" in shown
+    text = kept(tmp_path)
+    assert text.startswith("# mine\nimport numpy as np\n\ndef matmul_backward") and "x = 1  # stays" in text
+    assert "Tensor.__matmul__ = operation(" in text and "= None" not in text and text.count("def matmul_backward") == 1
+    assert mine in [file.read_text(encoding="utf-8") for file in tmp_path.glob("my_engine.2*.py")]
+
+
+def test_helpers_come_along_and_the_last_definition_counts(tmp_path: Path) -> None:
+    cells = ["%time", "def matmul_backward(G, X, W): return 0", "def half(x):\n    return other(x) / 2",
+             "def other(x):\n    return x", "def matmul_backward(G, X, W):\n    return half(G), np.ones(3)"]  # fmt: skip
+    keep(PARTS["7.1"], cells, tmp_path, "both gradients")
+    text = kept(tmp_path)
+    assert text.index("def other") < text.index("def half") < text.index("def matmul_backward") and "return 0" not in text
+
+
+@pytest.mark.parametrize(
+    ("before", "cells", "says"),
+    [
+        (b"def f(:\n    pass\n", [MATMUL], "is no Python in line 1"),
+        (b"\xff\xfe\x00", [MATMUL], "no text in UTF-8"),
+        (b"x = 1; y = 2\n", [MATMUL], "Line 1 of my_engine.py holds two statements"),
+        (b"x = 1\n", ["x = 2"], "No cell that you ran defines matmul_backward"),
+    ],
+)
+def test_what_cannot_be_kept_is_a_sentence_and_nothing_is_lost(
+    tmp_path: Path, before: bytes, cells: list[str], says: str
+) -> None:
+    (tmp_path / FILE).write_bytes(before)
+    with pytest.raises(Unkept, match=says):
+        keep(PARTS["7.1"], cells, tmp_path, "both gradients")
+    assert [file.name for file in tmp_path.iterdir()] == [FILE] and (tmp_path / FILE).read_bytes() == before
+
+
+def test_a_read_only_file_a_missing_folder_and_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Unkept, match="cannot be written"):
+        keep(PARTS["7.1"], [MATMUL], tmp_path / "gone", "both gradients")
+    (tmp_path / FILE).write_text("x = 1\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda file, mode: False)
+        with pytest.raises(Unkept, match="it is read-only"):
+            keep(PARTS["7.1"], [MATMUL], tmp_path, "both gradients")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(Unkept, match="No space left on device"):
+        keep(PARTS["7.1"], [MATMUL], tmp_path, "both gradients")
+    assert [file.name for file in tmp_path.iterdir()] == [FILE] and kept(tmp_path) == "x = 1\n"
+
+
+AGAIN = """
+import sys
+from pathlib import Path
+from minigrad.course.checks.own_engine import given, keep
+part = given()[sys.argv[1]]
+for n in range(int(sys.argv[2])):
+    keep(part, [f"{'def ' + part.names[0]}(a, b, c=0):\\n    return {n}"], Path(sys.argv[3]), "t")
+"""
+
+
+def started(part: str, times: int, folder: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", AGAIN, part, str(times), str(folder)])
+
+
+def test_two_notebooks_at_once_lose_nothing(tmp_path: Path) -> None:
+    both = [started("7.1", 8, tmp_path), started("6.1", 8, tmp_path)]
+    assert [each.wait(60) for each in both] == [0, 0]
+    assert own_engine.parts_in(kept(tmp_path), PARTS) == ["6.1", "7.1"] and kept(tmp_path).count("return 7") == 2
+
+
+def test_killed_at_any_moment_the_file_is_whole(tmp_path: Path) -> None:
+    keep(PARTS["6.1"], ["def unbroadcast(g, shape):\n    return g"], tmp_path, "t")
+    for pause in (0.0, 0.003, 0.011):
+        running = started("7.1", 10_000, tmp_path)
+        seen = kept(tmp_path)
+        while kept(tmp_path) == seen and running.poll() is None:
+            time.sleep(0.01)
+        time.sleep(pause)
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        assert own_engine.parts_in(kept(tmp_path), PARTS)[-2:] == ["6.1", "7.1"]
+        keep(PARTS["3.6"], ["def descend(parameters, rate):\n    pass"], tmp_path, "t")  # no lock is left
