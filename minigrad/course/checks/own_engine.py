@@ -124,7 +124,8 @@ def sources(names: Sequence[str], cells: Sequence[str], there: str = "") -> list
 
 
 def added(text: str, part: Part, own: Sequence[str], title: str) -> str:
-    """The file's text with this part: what was there under its names is replaced in place, the rest is put at the end."""
+    """The file's text with this part: what was there is replaced in place, the rest stands before later parts."""
+    later = {name for each in later_than(part) for name in (*each.names, *names_in(parsed(each.given, "The course")))}
     new = [*own, *(source(part.given, each) for each in parsed(part.given, "The course"))]
     spots: dict[frozenset[str], tuple[int, int]] = {}
     taken: set[int] = set()
@@ -142,13 +143,19 @@ def added(text: str, part: Part, own: Sequence[str], title: str) -> str:
             changes.append((*spots[names], code))
         else:
             rest.append(code)
+    if rest:
+        here = min((first for names, (first, _) in spots.items() if names & later), default=len(lines))
+        while here and (not lines[here - 1].strip() or lines[here - 1].startswith("#")):
+            here -= 1  # what is said above a part belongs to it
+        changes.append((here, here, "\n\n\n".join([f"\n\n# {part.id} {title}\n{rest[0]}", *rest[1:]])))
     for first, last, code in sorted(changes, reverse=True):
         lines[first:last] = code.splitlines()
-    while lines and not lines[-1].strip():
-        lines.pop()
-    if rest:
-        lines += ["", "", f"# {part.id} {title}", *"\n\n\n".join(rest).splitlines()]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def later_than(part: Part) -> list[Part]:
+    parts = [*given().values()]
+    return parts[[each.id for each in parts].index(part.id) + 1 :]
 
 
 # --- the file ------------------------------------------------------------------------------------------
