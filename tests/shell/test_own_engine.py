@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 from minigrad.course import notebooks
 from minigrad.course.checks import own_engine
-from minigrad.course.checks.own_engine import FILE, Unkept, given, keep
+from minigrad.course.checks.own_engine import FILE, Part, Unkept, given, keep, reference
 from minigrad.viz import step
 
 PARTS = given()
@@ -68,7 +72,7 @@ def kept(folder: Path) -> str:
 def test_the_solutions_kept_one_after_another_train_the_digits(tmp_path: Path) -> None:
     """As a student would, from 03 to 11: it agrees with PyTorch's losses, reads the digits, and the stepper walks it."""
     for part in PARTS.values():
-        cells = [IN_04] if part.id == "4.6" else [OPERATION] if part.id == "5.5" else solved(int(part.id.split(".")[0]))
+        cells = with_stand_ins(part)
         assert keep(part, cells, tmp_path, "a title"), part.id
         assert not keep(part, cells, tmp_path, "a title"), "a second time nothing changes"
     text = kept(tmp_path)
@@ -87,9 +91,8 @@ def test_parts_that_come_late_stand_where_they_are_needed(tmp_path: Path) -> Non
     """Who skipped lessons fills the gaps afterwards: first the odd ones, then the even ones."""
     for odd in (1, 0):
         for part in PARTS.values():
-            number = int(part.id.split(".")[0])
-            if number % 2 == odd:
-                keep(part, [IN_04] if part.id == "4.6" else [OPERATION] if part.id == "5.5" else solved(number), tmp_path, "t")
+            if part.lesson % 2 == odd:
+                keep(part, with_stand_ins(part), tmp_path, "t")
     space: dict[str, object] = {"__name__": "my_engine"}
     exec(kept(tmp_path), space)
     exec("w = Tensor([[1.0], [2.0]])\nTensor([[3.0, 4.0]]).__matmul__(w).sum().backward()", space)
@@ -220,3 +223,75 @@ def test_killed_at_any_moment_the_file_is_whole(tmp_path: Path) -> None:
         running.wait()
         assert own_engine.parts_in(kept(tmp_path), PARTS)[-2:] == ["6.1", "7.1"]
         keep(PARTS["3.6"], ["def descend(parameters, rate):\n    pass"], tmp_path, "t")  # no lock is left
+
+
+# --- import my_engine --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, list[str]]]:
+    """A student's folder, in whose exercises a notebook runs, and what it is told of `my_engine`."""
+    (tmp_path / "exercises").mkdir()
+    monkeypatch.chdir(tmp_path / "exercises")
+    monkeypatch.delenv("MINIGRAD_CHECK", raising=False)
+    told: list[str] = []
+    monkeypatch.setattr(sys, "meta_path", [own_engine.Finder(told.append), *sys.meta_path])
+    yield tmp_path, told
+    sys.modules.pop("my_engine", None)
+
+
+def imported() -> ModuleType:
+    sys.modules.pop("my_engine", None)
+    return importlib.import_module("my_engine")
+
+
+def test_the_engine_is_the_file_in_the_folder_of_the_course(course: tuple[Path, list[str]]) -> None:
+    folder, told = course
+    keep(PARTS["7.1"], [MATMUL], folder, "t")
+    (folder / FILE).write_text(kept(folder).replace("Tensor.__matmul__ = ", "# "), encoding="utf-8")
+    module = imported()
+    assert module.__file__ == str(folder / FILE) and not told and not (folder / "__pycache__").exists()
+    assert "its own" in inspect.getsource(module.matmul_backward), "the stepper and tracebacks show its lines"
+    (folder / "exercises" / FILE).write_text("x = 1\n")
+    assert imported().__file__ == str(folder / FILE) and imported() and len(told) == 1
+    assert told[0].startswith(f"The {FILE} in {folder / 'exercises'} is not used")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "says"),
+    [(b"x = 1\ndef f(:\n", SyntaxError, "my_engine.py, line 2"), (b"\xff", ImportError, "no text in UTF-8")],
+)
+def test_a_file_that_cannot_be_imported(
+    course: tuple[Path, list[str]], text: bytes, error: type[Exception], says: str
+) -> None:
+    (course[0] / FILE).write_bytes(text)
+    with pytest.raises(error, match=says):
+        imported()
+
+
+def test_without_a_file_and_in_a_test_it_is_the_reference(
+    course: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, told = course
+    monkeypatch.setattr(own_engine, "solved", with_stand_ins)
+    reference.cache_clear()
+    assert imported().Tensor([1.0]).data == [1.0] and imported()
+    assert len(told) == 1 and told[0].startswith(f"There is no {FILE} in {folder} yet")
+    (folder / FILE).write_text("x = 1\n")
+    assert imported().x == 1
+    monkeypatch.setenv("MINIGRAD_CHECK", "raise")
+    assert not hasattr(imported(), "x") and len(told) == 1
+    reference.cache_clear()
+
+
+def with_stand_ins(part: Part) -> list[str]:
+    return [IN_04] if part.id == "4.6" else [OPERATION] if part.id == "5.5" else solved(part.lesson)
+
+
+def test_the_reference_has_the_parts_of_the_lessons_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_engine, "solved", with_stand_ins)
+    for before in (3, 7, 12):
+        text = reference.__wrapped__(before)
+        assert own_engine.parts_in(text, PARTS) == [part.id for part in PARTS.values() if part.lesson < before]
+        exec(text, {"__name__": "my_engine"})
+    assert "### " not in text and own_engine.REFERENCE in text

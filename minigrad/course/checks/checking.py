@@ -25,7 +25,7 @@ from ..judge.verdict import Verdict, judge
 from ..student import wire, worker
 from ..student.child import examine
 from ..student.student import Local
-from . import forms, history, locks, next_step, progress_store, updating, welcome
+from . import forms, history, locks, next_step, own_engine, progress_store, updating, welcome
 from .card import Card, believed_in, heading, hush_blanks, in_notebook, thought, verdict_card
 from .card import show as show_card
 
@@ -409,6 +409,12 @@ def plain_text(answer: Any) -> str:
         return type(answer).__name__
 
 
+def of_the_engine(words: str) -> None:
+    """What the student should know of `my_engine`, when it is imported in a notebook."""
+    if live():
+        show_card(Card(own_engine.FILE, paragraphs=(words,)))
+
+
 def live() -> bool:
     """True in a notebook that a student runs: nothing is tested, graded or stored."""
     return in_notebook() and not progress_store.judged() and os.environ.get("MINIGRAD_DISPLAY") != "static"
@@ -439,3 +445,6 @@ def answered(exercise: Exercise, namespace: dict[str, Any], answer: Any) -> Card
         return card
     keep = f"To keep the answer in the notebook, write `{exercise.name} = {answer!r}` in its cell."
     return dataclasses.replace(card, paragraphs=(*card.paragraphs, keep))
+
+
+own_engine.Finder(of_the_engine).install()

@@ -3,6 +3,7 @@
 A part is what one exercise adds: the functions that it asks for, which are the student's, and lines that join them to the
 engine, which are given. The file is the student's, too: a part is found by its names, wherever it stands, and everything
 else in the file stays as it is. It is replaced in one step, and the file before it is kept under a name with the date.
+Where there is no file, and while notebooks are tested or graded, `import my_engine` gives the parts of the solutions.
 """
 
 from __future__ import annotations
@@ -10,18 +11,24 @@ from __future__ import annotations
 import ast
 import contextlib
 import difflib
+import functools
 import os
 import re
 import shutil
+import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.abc import ExecutionLoader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_loader
+from itertools import pairwise
 from pathlib import Path
 
-from ..notebooks import dated
-from .progress_store import locked, reason
+from .. import notebooks
+from .progress_store import folder, here, judged, locked, reason
 
-__all__ = ["FILE", "Part", "Unkept", "given", "keep", "parts_in"]
+__all__ = ["FILE", "Finder", "Part", "Unkept", "given", "keep", "parts_in", "reference"]
 
 FILE = "my_engine.py"
 BEGIN = '''"""My engine. keep("3.1") adds a part when its check has passed; change what you like."""
@@ -32,6 +39,8 @@ import numpy as np
 '''
 HEAD = re.compile(r"# === (\d+\.\w+)(?:: ([\w, ]+))?\n")
 GIVEN = Path(__file__).parents[1] / "lessons" / "my_engine.txt"
+MARKER = re.compile(rf"^ *### (?:{notebooks.BEGIN}|{notebooks.END})\n", re.MULTILINE)
+REFERENCE = "(from the reference, not yours)"
 
 
 class Unkept(Exception):
@@ -45,6 +54,10 @@ class Part:
     id: str
     names: tuple[str, ...]
     given: str
+
+    @property
+    def lesson(self) -> int:
+        return int(self.id.split(".")[0])
 
 
 def given() -> dict[str, Part]:
@@ -99,7 +112,7 @@ def sources(names: Sequence[str], cells: Sequence[str], there: str = "") -> list
         Unkept: a name is defined in no cell.
     """
     last: dict[str, tuple[str, ast.stmt]] = {}
-    for cell in cells:
+    for cell in (MARKER.sub("", cell) for cell in cells):
         with contextlib.suppress(SyntaxError, ValueError):
             last |= {name: (source(cell, each), each) for each in ast.parse(cell).body for name in bound(each)}
     known = names_in(ast.parse(there).body)
@@ -144,10 +157,13 @@ def added(text: str, part: Part, own: Sequence[str], title: str) -> str:
         else:
             rest.append(code)
     if rest:
-        here = min((first for names, (first, _) in spots.items() if names & later), default=len(lines))
-        while here and (not lines[here - 1].strip() or lines[here - 1].startswith("#")):
-            here -= 1  # what is said above a part belongs to it
-        changes.append((here, here, "\n\n\n".join([f"\n\n# {part.id} {title}\n{rest[0]}", *rest[1:]])))
+        at = min((first for names, (first, _) in spots.items() if names & later), default=len(lines))
+        while at and (not lines[at - 1].strip() or lines[at - 1].startswith("#")):
+            at -= 1  # what is said above a part belongs to it
+        whole = rest[0]
+        for above, code in pairwise(rest):
+            whole += ("\n\n\n" if "\n" in above + code else "\n") + code
+        changes.append((at, at, f"\n\n# {part.id} {title}\n{whole}"))
     for first, last, code in sorted(changes, reverse=True):
         lines[first:last] = code.splitlines()
     return "\n".join(lines).rstrip() + "\n"
@@ -156,6 +172,82 @@ def added(text: str, part: Part, own: Sequence[str], title: str) -> str:
 def later_than(part: Part) -> list[Part]:
     parts = [*given().values()]
     return parts[[each.id for each in parts].index(part.id) + 1 :]
+
+
+# --- the reference -------------------------------------------------------------------------------------
+
+
+@functools.cache
+def reference(before: int) -> str:
+    """The engine with the parts of all lessons before this one, as the solutions have them."""
+    text = BEGIN
+    for part in given().values():
+        if part.lesson < before and (cells := solved(part)):
+            text = added(text, part, sources(part.names, cells, text), REFERENCE)
+    return text
+
+
+def solved(part: Part) -> list[str]:
+    """The cells of the solutions that have a part; none where the exercise is not written yet."""
+    name = next(name for name in notebooks.lessons() if name.startswith(f"{part.lesson:02d}_"))
+    solution = notebooks.read(notebooks.path("solutions", name))
+    written = not part.names or part.id in notebooks.exercise_ids(solution)
+    return notebooks.code_cells(solution) if written else []
+
+
+@dataclass(frozen=True)
+class Source(ExecutionLoader):
+    """The engine as a module: this text, which tracebacks show with this name."""
+
+    text: str
+    name: str
+
+    def get_source(self, fullname: str) -> str:
+        return self.text
+
+    def get_filename(self, fullname: str) -> str:
+        return self.name
+
+
+class Finder(MetaPathFinder):
+    """Finds `my_engine`, which is the student's file in the folder of the course, else the reference.
+
+    say: is told once what the student should know of it.
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.say = functools.cache(say)
+
+    def install(self) -> None:
+        """Ask this finder first: a file of that name may lie in any folder of notebooks."""
+        sys.meta_path[:] = [self, *(each for each in sys.meta_path if not isinstance(each, Finder))]
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if name != Path(FILE).stem:
+            return None
+        file = folder() / FILE
+        text = None if judged() else written(file)
+        if not judged():
+            stray = here() / FILE
+            if stray != file and stray.exists():
+                self.say(f"The {FILE} in {here()} is not used: your engine is the one in {folder()}.")
+            if text is None:
+                self.say(f"There is no {FILE} in {folder()} yet, so this is the engine of the solutions. Yours begins "
+                         'with the first keep("3.1") after a check that has passed.')  # fmt: skip
+        made = Source(reference(99), f"{FILE} (reference)") if text is None else Source(text, str(file))
+        return spec_from_loader(name, made)
+
+
+def written(file: Path) -> str | None:
+    """The text of the student's engine; None where there is no file. ImportError, with a sentence, where it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        raise ImportError(f"{file} is no text in UTF-8. Save it as UTF-8, and run this cell again.") from None
+    except OSError as error:
+        raise ImportError(f"{file} cannot be read ({reason(error)}).") from None
 
 
 # --- the file ------------------------------------------------------------------------------------------
@@ -204,7 +296,7 @@ def replace(file: Path, text: str, keep_old: bool) -> None:
             os.fsync(whole.fileno())
         os.chmod(name, 0o644)
         if keep_old:
-            shutil.copy2(file, kept := dated(file))
+            shutil.copy2(file, kept := notebooks.dated(file))
             if kept.read_bytes() != file.read_bytes():
                 raise OSError(0, "the copy of the old one failed")
         os.replace(name, file)
