@@ -28,8 +28,8 @@ def shown_call(exercise: Exercise, probe: Probe) -> str:
     return f"{probe.name}({', '.join(arguments)})"
 
 
-GUARDS = {"engine_off", "own_work", "recursion_kept_short", "by_rules_alone"}  # where something is switched off
-GIVEN = {"Graph", "Loss", "training", "Relu", "Signal", "Layer"}  # what a prelude defines as the notebook does
+GUARDS = {"engine_off", "own_work", "recursion_kept_short", "by_rules_alone", "as_given"}  # where something is switched off
+GIVEN = {"Graph", "Loss", "training", "Relu", "Signal", "Layer", "Tensor", "Value"}  # what a prelude defines as the notebook does
 
 
 class Plain(ast.NodeTransformer):
