@@ -58,7 +58,7 @@ def test_a_pass_is_a_pass(capsys):
         "5.1 the vector-Jacobian product of x squared: passed\n"
         "  All 7 probes agree.\n"
         "  Output i depends only on x[i], with the derivative 2 · x[i], and v[i] multiplies it.\n"
-        "  Lesson 05, Vectors: the gradient argument: 1 of 4 exercises solved.\n"
+        "  Lesson 05, Vectors: the gradient argument: 1 of 5 exercises solved.\n"
         "  Next: 5.2 a whole Jacobian from backward passes\n"
     )
 
@@ -76,10 +76,10 @@ def test_a_card_that_passes_says_why_and_leads_on(capsys):
             folder = notebooks.course_root() / "exercises"
             home = notebooks.path("exercises", lessons.lesson(exercise.lesson).slug)
             assert address[1:] in anchors(home) if address.startswith("#") else (folder / address).exists(), exercise.id
-    for id in ("5.1", "5.2", "5.3", "5.4"):
+    for id in ("5.1", "5.2", "5.3", "5.4", "5.5"):
         progress_store.note(id, passed=True)
-    card = checking.going_on(checking.Card("5.4", "passed"), lessons.find("5.4"))
-    assert "4 of 4 exercises solved." in card.text() and "You can now say what a backward pass starts from" in card.text()
+    card = checking.going_on(checking.Card("5.5", "passed"), lessons.find("5.5"))
+    assert "5 of 5 exercises solved." in card.text() and "You can now say what a backward pass starts from" in card.text()
     assert '<a href="../notebooks/06_broadcasting.ipynb">lesson 06, Broadcasting and reductions</a>' in card.html()
 
 
@@ -885,7 +885,7 @@ def test_the_table_names_its_rows_and_what_is_open(capsys):
     checked(right, capsys)
     card = checking.progress_card(progress_store.load() | {"0.1": {"passed": True}})
     rows = [(row[0], *row[2:]) for row in card.table]
-    assert rows == [("lesson", "solved", "open"), ("00", "1 of 3", "0.2, 0.3"), ("05", "1 of 4", "5.2, 5.3, 5.4")]
+    assert rows == [("lesson", "solved", "open"), ("00", "1 of 3", "0.2, 0.3"), ("05", "1 of 5", "5.2, 5.3, 5.4, 5.5")]
     assert card.paragraphs[0] == "You have solved 2 of 75 exercises." and card.link[0] == "0.2 reading a card"
     card = checking.progress_card(progress_store.load(), every=True)
     assert len([row for row in card.table if row[3:] == ("1", "-")]) == 1 and len(card.table) == 76

@@ -111,8 +111,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 @pytest.mark.slow
 def test_the_exercise_is_graded(copy: Copy) -> None:
-    tried = copy.printed["minigrad answers minigrad/course/lessons/05_vectors.md --exercise 5.5 -v"]
-    assert "5.5  the vector-Jacobian product of a cube: fine" in tried and "How fast does x**3 grow" in tried
+    tried = copy.printed["minigrad answers minigrad/course/lessons/05_vectors.md --exercise 5.6 -v"]
+    assert "5.6  the vector-Jacobian product of a cube: fine" in tried and "How fast does x**3 grow" in tried
     assert re.search(r"^5\.5 .*: passed", copy.printed["minigrad check solutions/05_vectors_exercises.ipynb"], re.MULTILINE)
     exercise = copy.text("exercises/05_vectors_exercises.ipynb")
     assert "def vjp_cube(v, x):" in exercise and "v * 3 * x**2" not in exercise
@@ -124,7 +124,7 @@ def test_the_exercise_is_graded(copy: Copy) -> None:
     options = ["--out", "report", "--isolation", "process", "--trust-students"]
     copy.run(*PROGRAMS["minigrad"], "grade", "submitted", *options)
     ada, bo = (float(row["Total (Final Points)"]) for row in csv.DictReader(io.StringIO(copy.text("report/grades.csv"))))
-    assert ada == bo + 1 and "5.5 no 3" in copy.text("report/report.html")
+    assert ada == bo + 1 and "5.6 no 3" in copy.text("report/report.html")
     assert "How fast does x**3 grow" in copy.text("report/feedback/bo/05_vectors_exercises.html")
 
 
