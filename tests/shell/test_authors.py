@@ -113,7 +113,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 def test_the_exercise_is_graded(copy: Copy) -> None:
     tried = copy.printed["minigrad answers minigrad/course/lessons/05_vectors.md --exercise 5.6 -v"]
     assert "5.6  the vector-Jacobian product of a cube: fine" in tried and "How fast does x**3 grow" in tried
-    assert re.search(r"^5\.5 .*: passed", copy.printed["minigrad check solutions/05_vectors_exercises.ipynb"], re.MULTILINE)
+    assert re.search(r"^5\.6 .*: passed", copy.printed["minigrad check solutions/05_vectors_exercises.ipynb"], re.MULTILINE)
     exercise = copy.text("exercises/05_vectors_exercises.ipynb")
     assert "def vjp_cube(v, x):" in exercise and "v * 3 * x**2" not in exercise
     wrong = copy.text("solutions/05_vectors_exercises.ipynb").replace("v * 3 * x**2", "v * x**2")

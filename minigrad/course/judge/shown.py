@@ -29,7 +29,7 @@ def shown_call(exercise: Exercise, probe: Probe) -> str:
 
 
 GUARDS = {"engine_off", "own_work", "recursion_kept_short", "by_rules_alone", "as_given"}  # where something is switched off
-GIVEN = {"Graph", "Loss", "training", "Relu", "Signal", "Layer", "Tensor", "Value"}  # what a prelude defines as the notebook does
+GIVEN = {"Graph", "Loss", "training", "Relu", "Signal", "Layer", "Tensor", "Value"}  # a prelude has them as the notebook does
 
 
 class Plain(ast.NodeTransformer):
