@@ -13,12 +13,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import nbclient
+import nbformat
 import numpy as np
 import pytest
 
 from minigrad.course import notebooks
 from minigrad.course.checks import own_engine
 from minigrad.course.checks.own_engine import FILE, Part, Unkept, given, keep, reference
+from minigrad.course.commands import terminal
 from minigrad.viz import step
 
 PARTS = given()
@@ -57,10 +60,11 @@ class no_grad:
         Value.recording = self.before
 """  # what 4.6 and 5.5 will ask for on this engine
 MATMUL = "def matmul_backward(G, X, W):\n    # each has the shape of its own\n    return G @ W.T, X.T @ G"
+ORDER = "def topological_order(root):\n    return [*map(topological_order, root.parents), root]"
 OTHER = MATMUL.replace("return G @ W.T, X.T @ G", "dX = G @ W.T\n    return dX, X.T @ G")
 
 
-def solved(number: int) -> list[str]:
+def code_of(number: int) -> list[str]:
     name = next(each for each in notebooks.lessons() if int(each[:2]) == number)
     return notebooks.code_cells(notebooks.read(notebooks.path("solutions", name)))
 
@@ -73,10 +77,10 @@ def test_the_solutions_kept_one_after_another_train_the_digits(tmp_path: Path) -
     """As a student would, from 03 to 11: it agrees with PyTorch's losses, reads the digits, and the stepper walks it."""
     for part in PARTS.values():
         cells = with_stand_ins(part)
-        assert keep(part, cells, tmp_path, "a title"), part.id
-        assert not keep(part, cells, tmp_path, "a title"), "a second time nothing changes"
+        assert keep(part, cells, tmp_path, "a title").lines, part.id
+        assert not keep(part, cells, tmp_path, "a title").lines, "a second time nothing changes"
     text = kept(tmp_path)
-    assert len(text.splitlines()) <= 400 and own_engine.parts_in(text, PARTS) == [*PARTS]
+    assert len(text.splitlines()) <= 400 and own_engine.parts_in(text) == [*PARTS]
     space: dict[str, object] = {"__name__": "my_engine"}
     exec(text, space)
     exec(TRAIN, space)
@@ -135,24 +139,31 @@ right = (net(x[1437:], parameters).data.argmax(axis=1) == y[1437:]).mean()
 
 
 def test_what_is_edited_by_hand_stays(tmp_path: Path) -> None:
-    """A part is found by its names, wherever it stands; what changes is shown; the file before it is kept."""
+    """A part is found by its names, wherever it stands; other lines stay until one says so; the file before it is kept."""
     keep(PARTS["7.1"], [MATMUL], tmp_path, "both gradients")
-    mine = "# mine\nimport numpy as np\n\n" + OTHER + "\n\nx = 1  # stays\n\nTensor.__matmul__ = None\n"
+    mine = "# mine\nfrom values import Value\n\n" + OTHER + "\n\nx = 1  # stays\n\nTensor.__matmul__ = None\n"
     (tmp_path / FILE).write_text(mine, encoding="utf-8")
-    shown = keep(PARTS["7.1"], [MATMUL], tmp_path, "both gradients")
-    assert "-    dX = G @ W.T" in shown and "+    return G @ W.T, X.T @ G" in shown
+    with pytest.raises(own_engine.Differs) as differs:
+        keep(PARTS["7.1"], [MATMUL], tmp_path, "both gradients")
+    assert kept(tmp_path) == mine
+    change = keep(PARTS["7.1"], [MATMUL], tmp_path, "both gradients", over=True)
+    assert "-    dX = G @ W.T" in change.lines and "+    return G @ W.T, X.T @ G" in differs.value.lines
     text = kept(tmp_path)
-    assert text.startswith("# mine\nimport numpy as np\n\ndef matmul_backward") and "x = 1  # stays" in text
+    assert text.startswith("# mine\nfrom values import Value\n\ndef matmul_backward") and "x = 1  # stays" in text
     assert "Tensor.__matmul__ = operation(" in text and "= None" not in text and text.count("def matmul_backward") == 1
-    assert mine in [file.read_text(encoding="utf-8") for file in tmp_path.glob("my_engine.2*.py")]
+    assert (tmp_path / change.old).read_text(encoding="utf-8") == mine and "my_engine.2" in change.old
 
 
 def test_helpers_come_along_and_the_last_definition_counts(tmp_path: Path) -> None:
-    cells = ["%time", "def matmul_backward(G, X, W): return 0", "def half(x):\n    return other(x) / 2",
-             "def other(x):\n    return x", "def matmul_backward(G, X, W):\n    return half(G), np.ones(3)"]  # fmt: skip
+    cells = [
+        "%%time\nimport random as r", "SIZE = 3", "W = 5", "def matmul_backward(G, X, W): return 0",
+        "def half(x):\n    return other(x) / 2", "def other(x):\n    return x", "from my_engine import Tensor",
+        "def matmul_backward(G, X, W):\n    return half(G), r.random() * SIZE",
+    ]  # fmt: skip
     keep(PARTS["7.1"], cells, tmp_path, "both gradients")
     text = kept(tmp_path)
     assert text.index("def other") < text.index("def half") < text.index("def matmul_backward") and "return 0" not in text
+    assert "import random as r" in text and "SIZE = 3" in text and "W = 5" not in text, "globals come too, parameters do not"
 
 
 @pytest.mark.parametrize(
@@ -174,7 +185,7 @@ def test_what_cannot_be_kept_is_a_sentence_and_nothing_is_lost(
 
 
 def test_a_read_only_file_a_missing_folder_and_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(Unkept, match="cannot be written"):
+    with pytest.raises(Unkept, match="No such file or directory"):
         keep(PARTS["7.1"], [MATMUL], tmp_path / "gone", "both gradients")
     (tmp_path / FILE).write_text("x = 1\n")
     with monkeypatch.context() as patch:
@@ -197,7 +208,7 @@ from pathlib import Path
 from minigrad.course.checks.own_engine import given, keep
 part = given()[sys.argv[1]]
 for n in range(int(sys.argv[2])):
-    keep(part, [f"{'def ' + part.names[0]}(a, b, c=0):\\n    return {n}"], Path(sys.argv[3]), "t")
+    keep(part, [f"{'def ' + part.names[0]}(a, b, c=0):\\n    return {n}"], Path(sys.argv[3]), "t", over=True)
 """
 
 
@@ -208,7 +219,7 @@ def started(part: str, times: int, folder: Path) -> subprocess.Popen[bytes]:
 def test_two_notebooks_at_once_lose_nothing(tmp_path: Path) -> None:
     both = [started("7.1", 8, tmp_path), started("6.1", 8, tmp_path)]
     assert [each.wait(60) for each in both] == [0, 0]
-    assert own_engine.parts_in(kept(tmp_path), PARTS) == ["6.1", "7.1"] and kept(tmp_path).count("return 7") == 2
+    assert own_engine.parts_in(kept(tmp_path)) == ["3.0", "6.1", "7.1"] and kept(tmp_path).count("return 7") == 2
 
 
 def test_killed_at_any_moment_the_file_is_whole(tmp_path: Path) -> None:
@@ -221,7 +232,7 @@ def test_killed_at_any_moment_the_file_is_whole(tmp_path: Path) -> None:
         time.sleep(pause)
         running.send_signal(signal.SIGKILL)
         running.wait()
-        assert own_engine.parts_in(kept(tmp_path), PARTS)[-2:] == ["6.1", "7.1"]
+        assert own_engine.parts_in(kept(tmp_path))[-2:] == ["6.1", "7.1"]
         keep(PARTS["3.6"], ["def descend(parameters, rate):\n    pass"], tmp_path, "t")  # no lock is left
 
 
@@ -245,16 +256,24 @@ def imported() -> ModuleType:
     return importlib.import_module("my_engine")
 
 
-def test_the_engine_is_the_file_in_the_folder_of_the_course(course: tuple[Path, list[str]]) -> None:
+def test_the_engine_is_the_file_in_the_folder_of_the_course_completed(
+    course: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, told = course
-    keep(PARTS["7.1"], [MATMUL], folder, "t")
-    (folder / FILE).write_text(kept(folder).replace("Tensor.__matmul__ = ", "# "), encoding="utf-8")
+    monkeypatch.setattr(own_engine, "solved", with_stand_ins)
+    for part in ("3.4", "7.1"):
+        keep(PARTS[part], [MATMUL, ORDER], folder, "t")
     module = imported()
-    assert module.__file__ == str(folder / FILE) and not told and not (folder / "__pycache__").exists()
-    assert "its own" in inspect.getsource(module.matmul_backward), "the stepper and tracebacks show its lines"
+    assert module.__file__ == str(folder / FILE) and not (folder / "__pycache__").exists()
+    assert (module.Tensor([[2.0]]) @ module.Tensor([[3.0]])).data == 6.0
+    assert len(told) == 1 and told[0].startswith("my_engine.py lacks 3.1, 3.2, 3.3, 3.5, 3.6, 4.6, 5.4, 5.5, 6.1 and 6.3, so")
+    assert "`minigrad engine --upto 07`" in told[0], "and nothing on 8.1, which comes later"
+    assert module.topological_order.__code__.co_filename == str(folder / FILE)
+    assert inspect.getsource(module.mse).startswith("def mse(p, t):") and "mse" not in kept(folder)
+    assert "its own" in inspect.getsource(module.matmul_backward), "tracebacks show the line in the file"
     (folder / "exercises" / FILE).write_text("x = 1\n")
-    assert imported().__file__ == str(folder / FILE) and imported() and len(told) == 1
-    assert told[0].startswith(f"The {FILE} in {folder / 'exercises'} is not used")
+    assert imported().__file__ == str(folder / FILE) and imported() and len(told) == 2
+    assert told[1].startswith(f"The {FILE} in {folder / 'exercises'} is not used")
 
 
 @pytest.mark.parametrize(
@@ -285,13 +304,67 @@ def test_without_a_file_and_in_a_test_it_is_the_reference(
 
 
 def with_stand_ins(part: Part) -> list[str]:
-    return [IN_04] if part.id == "4.6" else [OPERATION] if part.id == "5.5" else solved(part.lesson)
+    return [IN_04] if part.id == "4.6" else [OPERATION] if part.id == "5.5" else code_of(part.lesson)
 
 
 def test_the_reference_has_the_parts_of_the_lessons_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_engine, "solved", with_stand_ins)
     for before in (3, 7, 12):
         text = reference.__wrapped__(before)
-        assert own_engine.parts_in(text, PARTS) == [part.id for part in PARTS.values() if part.lesson < before]
+        there = [part for part in PARTS.values() if part.lesson < before]
+        assert own_engine.parts_in(text) == [part.id for part in there] and "### " not in text
+        assert own_engine.from_reference(text) == [part.id for part in there if part.names]
         exec(text, {"__name__": "my_engine"})
-    assert "### " not in text and own_engine.REFERENCE in text
+
+
+# --- in a kernel -------------------------------------------------------------------------------------------
+
+
+def ran(folder: Path, cells: list[str], **environment: str) -> list[str]:
+    """What the cells of a notebook in the exercises of this folder show, as plain text."""
+    (folder / "exercises").mkdir(exist_ok=True)
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    where = {"metadata": {"path": str(folder / "exercises")}}
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("MINIGRAD", "NBGRADER"))}
+    client = nbclient.NotebookClient(nb, kernel_name="python3", resources=where, allow_errors=True)
+    client.execute(env=own | environment, stderr=subprocess.DEVNULL)
+    return ["".join(str(o.get("text") or o.get("data", {}).get("text/plain") or o.get("evalue", "")) for o in c.outputs)
+            for c in nb.cells]  # fmt: skip
+
+
+def test_keep_in_a_notebook(tmp_path: Path) -> None:
+    """As a student would: too early, then after a check; in another kernel it is there; in a test nothing happens."""
+    value, add = code_of(3)[2:4]
+    first = ["from minigrad.course import check, keep", "from my_engine import *", "import math", value]
+    blank = "def add(self, other):\n    ...  # your code here\n\nValue.__add__ = add"
+    cells = [*first, blank, 'keep("3.1")', f"%%time\n{add}", 'check("3.1")', 'keep("3.1")', 'keep("3.1")', WHERE, 'keep("4.1")']
+    _, engine, _, _, _, early, _, checked, card, again, place, no_part = ran(tmp_path, cells)
+    assert f"There is no {FILE} in {tmp_path} yet" in engine and 'Run check("3.1"), then this again' in early
+    assert "All 15 probes agree" in checked and card.startswith(f"{FILE}: 3.1 plus, with its backward: kept\n  new  +")
+    assert f"Your engine is {tmp_path / FILE}." in card.replace("\n  ", " ") and "there already" in again
+    assert place.strip() == str(tmp_path / FILE) and "the engine gets nothing from 4.1" in no_part
+    text = kept(tmp_path)
+    other = add.replace("self.data + other.data", "other.data + self.data")
+    again = [*first, other, 'keep("3.1")', WHERE]
+    _, engine, *_, card, place = ran(tmp_path, again)
+    assert not engine and "has other lines for 3.1, so nothing was written" in card and 'keep("3.1", replace=True)' in card
+    assert place.strip() == str(tmp_path / FILE) and kept(tmp_path) == text
+    *_, card, place = ran(tmp_path, again, MINIGRAD_CHECK="raise")
+    assert not card and place.strip() == "my_engine.py (reference)" and kept(tmp_path) == text
+    *_, card = ran(tmp_path, [*first, other, 'keep("3.1", replace=True)'])
+    assert "3.1 plus, with its backward: kept" in card and "-    out = Value(self.data + other.data" in card
+    assert [file.read_text(encoding="utf-8") for file in (tmp_path / own_engine.OLDER).iterdir()] == [text]
+
+
+WHERE = "from my_engine import *\nprint(Value.__add__.__code__.co_filename)"
+
+
+def test_a_check_in_the_terminal_takes_the_students_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "exercises").mkdir()
+    (tmp_path / FILE).write_text("slope = 2\n", encoding="utf-8")
+    first = 'from minigrad.course import check, keep\nimport my_engine\nkeep("5.1")'
+    cells = [first, "def vjp_square(v, x):\n    return v * my_engine.slope * x", 'check("5.1")']
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbformat.write(nb, file := tmp_path / "exercises" / "05_vectors_exercises.ipynb")
+    assert terminal.check_notebook(file), capsys.readouterr().out
+    assert kept(tmp_path) == "slope = 2\n"

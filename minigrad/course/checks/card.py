@@ -25,7 +25,8 @@ DOTTED = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w+)"
 CODE = re.compile(  # `x`, f(x), torch.tensor(x), x.grad, zero_grad, __add__, x[0]
     rf"`([^`]+)`|\b(?:(?:{DOTTED}+|[A-Za-z_]\w*)\([^()]*\)|{DOTTED}+|[a-z]\w*_\w+|__\w+__|[a-z]\w*\[\w+\])"
 )
-BARS = {"passed": "#009E73", "not yet": "#C75000", "locked": "#C75000"}  # any other state is grey
+GREEN, ORANGE = "#009E73", "#C75000"
+BARS = {"passed": GREEN, "kept": GREEN, "not yet": ORANGE, "locked": ORANGE, "not kept": ORANGE}  # any other state is grey
 GREY = "#767676"
 
 

@@ -3,7 +3,7 @@
 A part is what one exercise adds: the functions that it asks for, which are the student's, and lines that join them to the
 engine, which are given. The file is the student's, too: a part is found by its names, wherever it stands, and everything
 else in the file stays as it is. It is replaced in one step, and the file before it is kept under a name with the date.
-Where there is no file, and while notebooks are tested or graded, `import my_engine` gives the parts of the solutions.
+`import my_engine` gives the file, completed by the parts of the solutions; while notebooks are tested or graded, those alone.
 """
 
 from __future__ import annotations
@@ -17,20 +17,23 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.abc import ExecutionLoader, MetaPathFinder
+from importlib.abc import InspectLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_loader
-from itertools import pairwise
+from importlib.util import spec_from_file_location
+from itertools import dropwhile, pairwise, takewhile
 from pathlib import Path
+from types import ModuleType
 
 from .. import notebooks
 from .progress_store import folder, here, judged, locked, reason
 
-__all__ = ["FILE", "Finder", "Part", "Unkept", "given", "keep", "parts_in", "reference"]
+__all__ = ["FILE", "Change", "Differs", "Finder", "Part", "Unkept", "complete", "edited", "from_reference", "given", "keep",
+           "lacking", "of_the_gap", "parts_in", "reference", "text_of"]  # fmt: skip
 
 FILE = "my_engine.py"
+OLDER = "my_engine_older"  # the folder beside it with what it was before each change
 BEGIN = '''"""My engine. keep("3.1") adds a part when its check has passed; change what you like."""
 
 import math
@@ -39,12 +42,29 @@ import numpy as np
 '''
 HEAD = re.compile(r"# === (\d+\.\w+)(?:: ([\w, ]+))?\n")
 GIVEN = Path(__file__).parents[1] / "lessons" / "my_engine.txt"
-MARKER = re.compile(rf"^ *### (?:{notebooks.BEGIN}|{notebooks.END})\n", re.MULTILINE)
+NO_CODE = re.compile(rf"^(?:[%!?].*| *### (?:{notebooks.BEGIN}|{notebooks.END}))$\n?", re.MULTILINE)  # magics and marks
 REFERENCE = "(from the reference, not yours)"
+GIVEN_TOO = "(given)"
 
 
 class Unkept(Exception):
     """Why nothing was written, in a sentence for the student."""
+
+
+class Differs(Unkept):
+    """The part is there with other lines, which only the student may give up; `lines` are those that would go and come."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__(f"{FILE} has other lines for this part.")
+        self.lines = lines
+
+
+@dataclass(frozen=True)
+class Change:
+    """What has changed in the file, as lines of a difference, and the name under which the one before it is kept."""
+
+    lines: tuple[str, ...]
+    old: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +80,7 @@ class Part:
         return int(self.id.split(".")[0])
 
 
+@functools.cache
 def given() -> dict[str, Part]:
     """All parts, in the order in which they are added."""
     _, *pieces = HEAD.split(GIVEN.read_text(encoding="utf-8"))
@@ -77,13 +98,16 @@ def parsed(text: str, where: str) -> list[ast.stmt]:
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         place = f" in line {line}" if line else ""
-        raise Unkept(f"{where} is no Python{place} ({reason(error)}). Mend it, and keep again.") from None
+        raise Unkept(f"{where} is no Python{place} ({reason(error)}). Mend it, and run this again.") from None
 
 
 def bound(statement: ast.stmt) -> set[str]:
     """The names that a top-level statement gives a value: `Value.add` for an attribute."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return {statement.name}
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        own = getattr(statement, "module", "") == "my_engine"
+        return {each.asname or each.name for each in statement.names if each.name != "*" and not own}
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
     leaves = [leaf for target in targets for leaf in (target.elts if isinstance(target, ast.Tuple) else [target])]
     return {ast.unparse(leaf) for leaf in leaves if isinstance(leaf, (ast.Name, ast.Attribute))}
@@ -112,19 +136,21 @@ def sources(names: Sequence[str], cells: Sequence[str], there: str = "") -> list
         Unkept: a name is defined in no cell.
     """
     last: dict[str, tuple[str, ast.stmt]] = {}
-    for cell in (MARKER.sub("", cell) for cell in cells):
+    for cell in (NO_CODE.sub("", cell) for cell in cells):
         with contextlib.suppress(SyntaxError, ValueError):
             last |= {name: (source(cell, each), each) for each in ast.parse(cell).body for name in bound(each)}
     known = names_in(ast.parse(there).body)
     found: dict[str, str] = {}
 
     def take(name: str, helper: bool) -> None:
-        if name in found or name not in last or (helper and (name in known or not isinstance(last[name][1], ast.FunctionDef))):
+        if name in found or name not in last or (helper and name in {*known, *names}):
             return
         text, statement = last[name]
         found[name] = ""  # its place is kept: a function may call itself
-        for each in ast.walk(statement):
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each.id != name and each.id not in names:
+        inside = [each for each in ast.walk(statement) if isinstance(each, (ast.Name, ast.arg))]
+        local = {each.arg if isinstance(each, ast.arg) else each.id for each in inside if not loaded(each)}
+        for each in inside:
+            if isinstance(each, ast.Name) and each.id not in local:
                 take(each.id, helper=True)
         del found[name]
         found[name] = text
@@ -133,11 +159,15 @@ def sources(names: Sequence[str], cells: Sequence[str], there: str = "") -> list
         if name not in last:
             raise Unkept(f"No cell that you ran defines {name}. Run the cell of this exercise, and keep again.")
         take(name, helper=False)
-    return list(found.values())
+    return list(dict.fromkeys(found.values()))
 
 
-def added(text: str, part: Part, own: Sequence[str], title: str) -> str:
-    """The file's text with this part: what was there is replaced in place, the rest stands before later parts."""
+def loaded(name: ast.Name | ast.arg) -> bool:
+    return isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)
+
+
+def added(text: str, part: Part, own: Sequence[str], title: str, over: bool = True) -> str:
+    """The file's text with this part: what is there is replaced in place if `over`; the rest stands before later parts."""
     later = {name for each in later_than(part) for name in (*each.names, *names_in(parsed(each.given, "The course")))}
     new = [*own, *(source(part.given, each) for each in parsed(part.given, "The course"))]
     spots: dict[frozenset[str], tuple[int, int]] = {}
@@ -145,16 +175,16 @@ def added(text: str, part: Part, own: Sequence[str], title: str) -> str:
     for statement in parsed(text, FILE):
         first, last = lines_of(statement)
         if first in taken:
-            raise Unkept(f"Line {first + 1} of {FILE} holds two statements. Give each a line of its own, and keep again.")
+            raise Unkept(f"Line {first + 1} of {FILE} holds two statements. Give each a line of its own, and run this again.")
         taken.update(range(first, last))
         if names := frozenset(bound(statement)):
             spots[names] = (first, last)
     lines, changes, rest = text.splitlines(), [], []
     for code in new:
         names = frozenset(names_in(ast.parse(code).body))
-        if names in spots:
+        if names in spots and over:
             changes.append((*spots[names], code))
-        else:
+        elif names not in spots:
             rest.append(code)
     if rest:
         at = min((first for names, (first, _) in spots.items() if names & later), default=len(lines))
@@ -180,11 +210,21 @@ def later_than(part: Part) -> list[Part]:
 @functools.cache
 def reference(before: int) -> str:
     """The engine with the parts of all lessons before this one, as the solutions have them."""
-    text = BEGIN
-    for part in given().values():
-        if part.lesson < before and (cells := solved(part)):
-            text = added(text, part, sources(part.names, cells, text), REFERENCE)
+    return completed(BEGIN, before)
+
+
+def completed(text: str, before: int = 100) -> str:
+    """A text with what it lacks of the lessons before this one, from the solutions. Raises `Unkept` as `keep` does."""
+    for part in lacking(text, before):
+        own = sources(part.names, solved(part), text)
+        text = added(text, part, own, REFERENCE if part.names else GIVEN_TOO, over=False)
     return text
+
+
+def lacking(text: str, before: int = 100) -> list[Part]:
+    """The parts of the lessons before this one that a text does not have."""
+    there, written = parts_in(text), takewhile(solved, given().values())  # a part needs those before it
+    return [part for part in written if part.lesson < before and part.id not in there]
 
 
 def solved(part: Part) -> list[str]:
@@ -196,21 +236,27 @@ def solved(part: Part) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Source(ExecutionLoader):
-    """The engine as a module: this text, which tracebacks show with this name."""
+class Source(InspectLoader):
+    """The engine as a module: a text in which the statements of the student's file know their place there."""
 
     text: str
-    name: str
+    own: str
+    file: str
 
     def get_source(self, fullname: str) -> str:
         return self.text
 
-    def get_filename(self, fullname: str) -> str:
-        return self.name
+    def exec_module(self, module: ModuleType) -> None:
+        compile(self.own, self.file, "exec")  # its errors come before all others
+        own = ast.parse(self.own).body
+        for statement in ast.parse(self.text).body:
+            theirs = bool(own) and ast.dump(own[0]) == ast.dump(statement)
+            tree = ast.Module([own.pop(0) if theirs else statement], [])
+            exec(compile(tree, self.file if theirs else f"{FILE} (reference)", "exec"), vars(module))
 
 
 class Finder(MetaPathFinder):
-    """Finds `my_engine`, which is the student's file in the folder of the course, else the reference.
+    """Finds `my_engine`: the student's file in the folder of the course, with what it lacks from the solutions.
 
     say: is told once what the student should know of it.
     """
@@ -226,51 +272,96 @@ class Finder(MetaPathFinder):
         if name != Path(FILE).stem:
             return None
         file = folder() / FILE
-        text = None if judged() else written(file)
-        if not judged():
-            stray = here() / FILE
-            if stray != file and stray.exists():
-                self.say(f"The {FILE} in {here()} is not used: your engine is the one in {folder()}.")
-            if text is None:
-                self.say(f"There is no {FILE} in {folder()} yet, so this is the engine of the solutions. Yours begins "
-                         'with the first keep("3.1") after a check that has passed.')  # fmt: skip
-        made = Source(reference(99), f"{FILE} (reference)") if text is None else Source(text, str(file))
-        return spec_from_loader(name, made)
+        own = "" if judged() else self.students(file)
+        text = own or reference(100)
+        with contextlib.suppress(Unkept):  # what is no Python says so when it is compiled
+            text = completed(text)
+        return spec_from_file_location(name, file, loader=Source(text, own, str(file)))
+
+    def students(self, file: Path) -> str:
+        """The text of the student's file, "" without one; what there is to know of it is said."""
+        try:
+            own = text_of(file) if file.exists() else ""
+        except Unkept as error:
+            raise ImportError(str(error)) from None
+        stray = here() / FILE
+        if stray != file and stray.exists():
+            self.say(f"The {FILE} in {here()} is not used: your engine is the one in {folder()}.")
+        if not own:
+            self.say(f"There is no {FILE} in {folder()} yet, so this is the engine of the solutions. Yours begins when you "
+                     'run keep("3.1") after its check has passed.')  # fmt: skip
+        with contextlib.suppress(Unkept):
+            there = [given()[id].lesson for id in parts_in(own)]
+            if gap := lacking(own, max(there, default=0)):
+                self.say(of_the_gap(gap))
+        return own
 
 
-def written(file: Path) -> str | None:
-    """The text of the student's engine; None where there is no file. ImportError, with a sentence, where it cannot be read."""
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError:
-        raise ImportError(f"{file} is no text in UTF-8. Save it as UTF-8, and run this cell again.") from None
-    except OSError as error:
-        raise ImportError(f"{file} cannot be read ({reason(error)}).") from None
+def of_the_gap(parts: Sequence[Part]) -> str:
+    """What the file lacks, and what to do about it."""
+    *most, last = [part.id for part in parts]
+    ids = f"{', '.join(most)} and {last}" if most else last
+    return (f"{FILE} lacks {ids}, so `import my_engine` takes this from the solutions. Solve and keep it, or type "
+            f"`minigrad engine --upto {parts[-1].lesson + 1:02d}` in a terminal, which writes it into your file.")  # fmt: skip
 
 
 # --- the file ------------------------------------------------------------------------------------------
 
 
-def keep(part: Part, cells: Sequence[str], folder: Path, title: str) -> list[str]:
-    """Put a part into the file, and return what changes there as lines of a difference; none if it is there as it is.
+def keep(part: Part, cells: Sequence[str], folder: Path, title: str, over: bool = False) -> Change:
+    """Put a part into the file, and say what has changed there.
+
+    over: replace lines of the student's that are there for this part; those of the reference are always replaced.
 
     Raises:
+        Differs: nothing was written, because there are other lines and not `over`.
         Unkept: nothing was written, and why.
     """
+    return changed(folder, lambda text: edited(text, part, cells, title, over))
+
+
+def edited(text: str, part: Part, cells: Sequence[str], title: str, over: bool = True) -> str:
+    """The file's text with a part from these cells. Raises as `keep`."""
+    mark = f"# {part.id} {REFERENCE}\n"
+    after = text.replace(mark, f"# {part.id} {title}\n")
+    for each in given().values():
+        if not each.names and each.lesson <= part.lesson and each.id not in parts_in(text):
+            after = added(after, each, (), GIVEN_TOO)
+    after = added(after, part, sources(part.names, cells, after), title)
+    lines = difference(text, after)
+    if any(line.startswith("-") for line in lines) and mark not in text and not over:
+        raise Differs(lines)
+    return after
+
+
+def complete(folder: Path, before: int) -> Change:
+    """Write into the file what it lacks of the lessons before this one, marked as the reference's. Raises `Unkept`."""
+    return changed(folder, lambda text: completed(text, before))
+
+
+def changed(folder: Path, edit: Callable[[str], str]) -> Change:
+    """Replace the file's text by what `edit` makes of it, one writer at a time."""
     file = folder / FILE
     with trouble(file), locked(folder):
-        before = file.read_bytes() if file.exists() else None
-        text = BEGIN if before is None else before.decode("utf-8-sig").replace("\r\n", "\n")
+        there = file.exists()
+        text = text_of(file) if there else BEGIN
         parsed(text, FILE)
-        after = added(text, part, sources(part.names, cells, text), title)
+        after = edit(text)
         parsed(after, FILE)
-        if before is not None and after == text:
-            return []
-        replace(file, after, before is not None)
-    old = "" if before is None else text
-    return list(difflib.unified_diff(old.splitlines(), after.splitlines(), n=0, lineterm=""))[2:]
+        old = replace(file, after) if after != text or not there else ""
+    return Change(tuple(difference(text if there else "", after)), old)
+
+
+def difference(before: str, after: str) -> list[str]:
+    """The lines that go and come, with an empty one between two places."""
+    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))[3:]
+    return ["" if line.startswith("@@") else line for line in dropwhile("+".__eq__, lines)]
+
+
+def text_of(file: Path) -> str:
+    """The text of the student's file. Raises `Unkept`."""
+    with trouble(file):
+        return file.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
 
 
 @contextlib.contextmanager
@@ -279,13 +370,14 @@ def trouble(file: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError:
-        raise Unkept(f"{FILE} is no text in UTF-8. Save it as UTF-8, and keep again.") from None
+        raise Unkept(f"{FILE} is no text in UTF-8. Save it as UTF-8, and run this again.") from None
     except OSError as error:
-        raise Unkept(f"{file} cannot be written ({reason(error)}). Nothing in it has changed.") from None
+        raise Unkept(f"{file} cannot be read or written ({reason(error)}). Nothing in it has changed.") from None
 
 
-def replace(file: Path, text: str, keep_old: bool) -> None:
-    """Write the file in one step; the one before it is kept under a name with the date. OSError if that fails."""
+def replace(file: Path, text: str) -> str:
+    """Write the file in one step; the name under which the one before it is kept. OSError if that fails."""
+    old = notebooks.dated(file.parent / OLDER / file.name) if file.exists() else None
     if file.exists() and not os.access(file, os.W_OK):
         raise PermissionError(13, "it is read-only")
     handle, name = tempfile.mkstemp(prefix=FILE, suffix=".tmp", dir=file.parent)
@@ -295,22 +387,29 @@ def replace(file: Path, text: str, keep_old: bool) -> None:
             whole.flush()
             os.fsync(whole.fileno())
         os.chmod(name, 0o644)
-        if keep_old:
-            shutil.copy2(file, kept := notebooks.dated(file))
-            if kept.read_bytes() != file.read_bytes():
+        if old:
+            old.parent.mkdir(exist_ok=True)
+            shutil.copy2(file, old)
+            if old.read_bytes() != file.read_bytes():
                 raise OSError(0, "the copy of the old one failed")
         os.replace(name, file)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(name)
         raise
+    return f"{OLDER}/{old.name}" if old else ""
 
 
-def parts_in(text: str, parts: Mapping[str, Part]) -> list[str]:
+def parts_in(text: str) -> list[str]:
     """The ids of the parts of which a file has all that they define."""
     there = names_in(parsed(text, FILE))
-    return [part.id for part in parts.values() if {*part.names} | names_in(parsed(part.given, "The course")) <= there]
+    return [part.id for part in given().values() if {*part.names} | names_in(parsed(part.given, "The course")) <= there]
 
 
 def names_in(statements: Sequence[ast.stmt]) -> set[str]:
     return {name for each in statements for name in bound(each)}
+
+
+def from_reference(text: str) -> list[str]:
+    """The ids of the parts that a file has from the reference."""
+    return re.findall(rf"^# (\d+\.\w+) {re.escape(REFERENCE)}$", text, re.MULTILINE)

@@ -1,6 +1,6 @@
 """The checks without a notebook open: what `minigrad check`, `solution` and `progress` do.
 
-The notebook's cells run in a process of their own (a worker, as in class grading, where `check` and `hint`
+The notebook's cells run in a process of their own (a worker, as in class grading, where `check`, `hint` and `keep`
 say nothing and `predict` remembers the answer), and each exercise is judged there as in the notebook: in a forked
 child, within its limits. A cell that raises does not stop later cells; one that hangs, or ends the process, is left out.
 """
@@ -32,10 +32,13 @@ BEFORE = "You solved it before, and your progress keeps that."
 WORKER = "from minigrad.course.student.worker import main; main()"
 PRELUDE = """
 import minigrad.course
+from minigrad.course.checks import own_engine
 from minigrad.course.student import worker
 minigrad.course.predict = worker.predict
-minigrad.course.check = minigrad.course.hint = minigrad.course.progress = lambda *things, **options: None
-del minigrad, worker
+for silent in ("check", "hint", "keep", "progress"):
+    setattr(minigrad.course, silent, lambda *things, **options: None)
+own_engine.Finder(lambda words: None).install()
+del minigrad, own_engine, silent, worker
 """
 EXAMINE = """
 import minigrad.course.student.child, minigrad.course.lessons

@@ -9,4 +9,4 @@ class _NotImported:
         print(f"Run the first cell of this notebook: it imports {self.name}. Then run this cell again.")
 
 
-check, hint, predict, progress = map(_NotImported, ("check", "hint", "predict", "progress"))
+check, hint, keep, predict, progress = map(_NotImported, ("check", "hint", "keep", "predict", "progress"))
