@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 
 from minigrad.course import lessons, notebooks
+from minigrad.course.checks import own_engine
 from minigrad.course.commands import building, cli
 from minigrad.course.exercise import EDITION
 
-COMMANDS = ("lab", "check", "solution", "progress", "reset", "doctor", "build")
+COMMANDS = ("lab", "check", "solution", "engine", "progress", "reset", "doctor", "build")
 LESSON = "05_vectors"
+ASKED = sum(exercise.points > 0 for exercise in lessons.all_exercises())
 
 
 @pytest.fixture
@@ -319,7 +321,8 @@ def test_reset_of_a_lesson_gives_the_lesson(folder: Path) -> None:
 def test_progress_shows_every_exercise(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("progress", "--dir", folder) == 0
     shown = capsys.readouterr().out
-    assert "solved 0 of 75" in shown and "Next: lesson 00, Start here" in shown and "--all" in shown and "5.1" not in shown
+    assert f"solved 0 of {ASKED}" in shown and "Next: lesson 00, Start here" in shown
+    assert "--all" in shown and "5.1" not in shown
     assert run("progress", "--all", "--dir", folder) == 0
     assert "5.1 " in capsys.readouterr().out
 
@@ -336,11 +339,11 @@ def test_a_long_progress_ends_with_what_is_done_and_what_is_next(
     for options in ([], ["--all"]):
         assert run("progress", *options) == 0
         shown = capsys.readouterr().out
-        assert f"You have solved {count} of 75 exercises." in shown and "points" not in shown
+        assert f"You have solved {count} of {ASKED} exercises." in shown and "points" not in shown
         assert any("Next: lesson 05" in line for line in shown.splitlines()[-4:]), shown
         assert len(shown.splitlines()) < 24 or options
     assert run() == 0
-    assert f"You have solved {count} of 75 exercises." in capsys.readouterr().out
+    assert f"You have solved {count} of {ASKED} exercises." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("place", [".", "exercises"])
@@ -377,6 +380,55 @@ def test_progress_finds_the_course_that_lab_laid_out(
 def test_progress_of_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("progress", "--dir", "nowhere") == 2
     assert "minigrad lab" in capsys.readouterr().err
+
+
+def test_engine_writes_what_is_missing_and_says_whose_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = folder / own_engine.FILE
+    assert run("engine") == 0
+    assert f"There is no {file} yet" in capsys.readouterr().out
+    mine = "def unbroadcast(g, shape):\n    return g  # mine\n"
+    file.write_text(mine, encoding="utf-8")
+    assert run("engine", "--upto", "matmul", "--dir", folder) == 0
+    shown = capsys.readouterr().out
+    assert "3.1, 3.2, 3.3, 3.4, 3.5, 3.6, 4.6, 5.4, 5.5 and 6.3." in shown and 'keep("3.1") puts yours in its place' in shown
+    text = file.read_text(encoding="utf-8")
+    assert mine in text and "# 6.3 (from the reference, not yours)\ndef sum_backward" in text and "matmul_backward" not in text
+    assert [old.read_text() for old in (folder / own_engine.OLDER).iterdir()] == [mine]
+    assert run("engine", "--upto", "07") == 0 and file.read_text(encoding="utf-8") == text
+    assert "lacks nothing of the lessons before 07" in capsys.readouterr().out
+    assert run("engine") == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"yours +6\.1\n +from the reference +3\.1, .*6\.3\n +not there yet +7\.1, ", shown), shown
+    assert run("progress") == 0
+    assert "my_engine.py has 1 of" in (shown := capsys.readouterr().out) and "from the reference 3.1, 3.2" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "before", "says"),
+    [
+        (["--upto", "77"], b"", "there is no lesson 77"),
+        (["--upto", ""], b"", "there is no lesson ''"),
+        (["--dir", "nowhere"], b"", "there is no folder nowhere"),
+        (["--upto", "07"], b"x = 1\ndef f(:\n", "my_engine.py is no Python in line 2"),
+        ([], b"\xff", "my_engine.py is no text in UTF-8"),
+    ],
+)
+def test_engine_with_what_it_cannot_use(
+    folder: Path, arguments: list[str], before: bytes, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / own_engine.FILE).write_bytes(before)
+    assert run("engine", *arguments) == 2
+    assert says in capsys.readouterr().err and (folder / own_engine.FILE).read_bytes() == before
+    assert run("progress") == 0 and (b"f(" not in before or "is no Python in line 2" in capsys.readouterr().out)
+
+
+def test_an_engine_that_is_read_only_stays(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / own_engine.FILE).write_text("x = 1\n")
+    monkeypatch.setattr(own_engine.os, "access", lambda file, mode: False)
+    assert run("engine", "--upto", "04") == 2
+    assert "it is read-only" in capsys.readouterr().err and (folder / own_engine.FILE).read_text() == "x = 1\n"
 
 
 def test_doctor_here(capsys: pytest.CaptureFixture[str]) -> None:

@@ -223,7 +223,7 @@ def keep_locked(exercise: Exercise) -> None:
 
 def progress(every: bool = False) -> None:
     """Show what is solved and what comes next; with `every=True` each exercise, with its tries and hints."""
-    show(progress_card(progress_store.load(), every))
+    show(progress_card(progress_store.load(), every, own_engine.counted(progress_store.folder())))
 
 
 # --- who is asked, and for what -----------------------------------------------------------------------------
@@ -375,8 +375,11 @@ def what_happened(verdict: Verdict) -> str:
     return f"{says} ({words})" if words else says
 
 
-def progress_card(records: dict[str, dict[str, Any]], every: bool = False) -> Card:
-    """How much is solved and what comes next, below a table: the lessons that are begun, or `every` exercise."""
+def progress_card(records: dict[str, dict[str, Any]], every: bool = False, engine: str = "") -> Card:
+    """How much is solved and what comes next, below a table: the lessons that are begun, or `every` exercise.
+
+    engine: what there is to say of the student's own engine.
+    """
     rows: list[tuple[str, ...]] = []
     for lesson in lessons.all_lessons():
         begun = [exercise for exercise in lesson.exercises if exercise.id in records]
@@ -393,8 +396,8 @@ def progress_card(records: dict[str, dict[str, Any]], every: bool = False) -> Ca
             rows.append((f"{lesson.number:02d}", lesson.title, done, ", ".join(left) or "-"))
     head = ("exercise", "title", "state", "tries", "hints") if every else ("lesson", "title", "solved", "open")
     step = next_step.after(records)
-    lines = (next_step.solved(records), step.place)
-    return Card("Progress", paragraphs=lines, table=(head, *rows) if rows else (), link=(step.words, ""))
+    lines = filter(None, (next_step.solved(records), engine, step.place))
+    return Card("Progress", paragraphs=tuple(lines), table=(head, *rows) if rows else (), link=(step.words, ""))
 
 
 def count(record: dict[str, Any], field: str) -> str:

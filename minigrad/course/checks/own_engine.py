@@ -29,8 +29,8 @@ from types import ModuleType
 from .. import notebooks
 from .progress_store import folder, here, judged, locked, reason
 
-__all__ = ["FILE", "Change", "Differs", "Finder", "Part", "Unkept", "complete", "edited", "from_reference", "given", "keep",
-           "lacking", "of_the_gap", "parts_in", "reference", "text_of"]  # fmt: skip
+__all__ = ["FILE", "Change", "Differs", "Finder", "Part", "Unkept", "complete", "counted", "edited", "from_reference", "given",
+           "keep", "lacking", "of_the_gap", "parts_in", "reference", "text_of"]  # fmt: skip
 
 FILE = "my_engine.py"
 OLDER = "my_engine_older"  # the folder beside it with what it was before each change
@@ -47,7 +47,7 @@ REFERENCE = "(from the reference, not yours)"
 GIVEN_TOO = "(given)"
 
 
-class Unkept(Exception):
+class Unkept(ValueError):
     """Why nothing was written, in a sentence for the student."""
 
 
@@ -299,10 +299,15 @@ class Finder(MetaPathFinder):
 
 def of_the_gap(parts: Sequence[Part]) -> str:
     """What the file lacks, and what to do about it."""
-    *most, last = [part.id for part in parts]
-    ids = f"{', '.join(most)} and {last}" if most else last
+    ids = listed([part.id for part in parts])
     return (f"{FILE} lacks {ids}, so `import my_engine` takes this from the solutions. Solve and keep it, or type "
             f"`minigrad engine --upto {parts[-1].lesson + 1:02d}` in a terminal, which writes it into your file.")  # fmt: skip
+
+
+def listed(ids: Sequence[str]) -> str:
+    """Ids in a sentence."""
+    *most, last = ids
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 # --- the file ------------------------------------------------------------------------------------------
@@ -412,4 +417,19 @@ def names_in(statements: Sequence[ast.stmt]) -> set[str]:
 
 def from_reference(text: str) -> list[str]:
     """The ids of the parts that a file has from the reference."""
-    return re.findall(rf"^# (\d+\.\w+) {re.escape(REFERENCE)}$", text, re.MULTILINE)
+    marked = re.findall(rf"^# (\d+\.\w+) {re.escape(REFERENCE)}$", text, re.MULTILINE)
+    return [id for id in parts_in(text) if id in marked]
+
+
+def counted(folder: Path) -> str:
+    """How much of the engine is the student's own, in a sentence; "" where there is no file."""
+    if judged() or not (folder / FILE).exists():
+        return ""
+    try:
+        text = text_of(folder / FILE)
+        own, others = [id for id in parts_in(text) if given()[id].names], from_reference(text)
+    except Unkept as error:
+        return str(error)
+    every = sum(bool(part.names) for part in given().values())
+    words = f"{FILE} has {len(own) - len(others)} of {every} parts that are yours"
+    return f"{words}, and from the reference {listed(others)}." if others else f"{words}."

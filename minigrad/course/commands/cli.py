@@ -1,9 +1,9 @@
 """The command `minigrad`: each subcommand is declared here in a few lines and does its work in its own room.
 
 `lab` opens the course, `check` judges notebooks in the terminal, `solution` and `reset` lay a file beside
-the student's, `progress` shows what is solved, `grade` marks a class, `answers` tries the answers of a text, `doctor`
-says what works on this machine, `build` regenerates what is generated; none of them says where you are. Exit code 0:
-fine; 1: not fine; 2: wrong use.
+the student's, `engine` completes their own engine, `progress` shows what is solved, `grade` marks a class, `answers` tries
+the answers of a text, `doctor` says what works on this machine, `build` regenerates what is generated; none of them says
+where you are. Exit code 0: fine; 1: not fine; 2: wrong use.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from minigrad.course import notebooks
 from minigrad.course.commands import lookup
 
 Item = TypeVar("Item")
-COMMANDS = ("lab", "check", "solution", "progress", "reset", "grade", "answers", "doctor", "build")
+COMMANDS = ("lab", "check", "solution", "engine", "progress", "reset", "grade", "answers", "doctor", "build")
 Run = Callable[[argparse.Namespace], int]
 
 
@@ -115,11 +115,13 @@ def make_parser() -> argparse.ArgumentParser:
     command.add_argument("notebook", metavar="LESSON", help=f"{lesson}, or a notebook's file")
     command.add_argument("--yes", action="store_true", help="do not ask, even while the exercise is unsolved")
 
-    command = add("progress", progress, "show what is solved and what comes next", "minigrad progress --dir minigrad-course")
-    command.add_argument(
-        "--dir", type=Path, help="your folder (looked for where you are and in the folders above, else the one opened last)"
-    )
+    yours = "your folder (looked for where you are and in the folders above, else the one opened last)"
+    command = add("engine", engine, "say what your own engine has, or write what it lacks", "minigrad engine --upto 07")
+    command.add_argument("--upto", metavar="LESSON", help="write what is missing of the lessons before this one")
+    command.add_argument("--dir", type=Path, help=yours)
 
+    command = add("progress", progress, "show what is solved and what comes next", "minigrad progress --dir minigrad-course")
+    command.add_argument("--dir", type=Path, help=yours)
     command.add_argument("--all", action="store_true", help="every exercise, with its state, tries and hints")
 
     command = add(
@@ -249,16 +251,22 @@ def solution(options: argparse.Namespace) -> int:
     return 0
 
 
+def engine(options: argparse.Namespace) -> int:
+    """Say which parts the student's own engine has, or write those that are missing."""
+    from minigrad.course.commands import engine_parts
+
+    before = int(lookup.lesson(options.upto)[0][:2]) if options.upto is not None else None
+    folder = begun(options.dir).resolve()
+    print(engine_parts.told(folder) if before is None else engine_parts.fill(folder, before))
+    return 0
+
+
 def progress(options: argparse.Namespace) -> int:
     """Print the progress table of a student's folder, and which file it comes from."""
     from minigrad.course.checks import progress_store
     from minigrad.course.commands.terminal import progress_table
 
-    here = progress_store.folder()
-    begun = here if (here / progress_store.FILE).exists() else here / lookup.COURSE
-    folder = (options.dir or lookup.course(here) or begun).expanduser()
-    if not folder.is_dir():
-        raise WrongUse(f"there is no folder {folder}. `minigrad lab` makes one; --dir says where yours is.")
+    folder = begun(options.dir)
     print(progress_table(folder, options.all))
     if not options.all:
         print("minigrad progress --all shows every exercise.")
@@ -378,6 +386,18 @@ def build_site(options: argparse.Namespace) -> int:
 
 
 # What they share -----------------------------------------------------------------------------------------
+
+
+def begun(named: Path | None) -> Path:
+    """The student's folder: the one that is named, else the course that is found from here, or WrongUse."""
+    from minigrad.course.checks import progress_store
+
+    here = progress_store.folder()
+    new = here if (here / progress_store.FILE).exists() else here / lookup.COURSE
+    folder = (named or lookup.course(here) or new).expanduser()
+    if not folder.is_dir():
+        raise WrongUse(f"there is no folder {folder}. `minigrad lab` makes one; --dir says where yours is.")
+    return folder
 
 
 def existing(typed: str) -> tuple[Path, str]:

@@ -191,9 +191,9 @@ class Here(Local):
 
 def progress_table(folder: Path, every: bool = False) -> str:
     """The progress of a student's folder in plain text: the lessons that are begun, or `every` exercise."""
-    from minigrad.course.checks import checking
+    from minigrad.course.checks import checking, own_engine
 
-    table = checking.progress_card(progress_store.load(folder), every).text()
+    table = checking.progress_card(progress_store.load(folder), every, own_engine.counted(folder)).text()
     return "\n".join(filter(None, [table, progress_store.news()]))
 
 
