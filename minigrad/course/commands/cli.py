@@ -1,9 +1,9 @@
 """The command `minigrad`: each subcommand is declared here in a few lines and does its work in its own room.
 
 `lab` opens the course, `check` judges notebooks in the terminal, `solution` and `reset` lay a file beside
-the student's, `engine` completes their own engine, `progress` shows what is solved, `grade` marks a class, `answers` tries
-the answers of a text, `doctor` says what works on this machine, `build` regenerates what is generated; none of them says
-where you are. Exit code 0: fine; 1: not fine; 2: wrong use.
+the student's, `engine` completes their own engine, `progress` shows what is solved, `show` makes a page to send to a friend,
+`grade` marks a class, `answers` tries the answers of a text, `doctor` says what works on this machine, `build` regenerates
+what is generated; none of them says where you are. Exit code 0: fine; 1: not fine; 2: wrong use.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from minigrad.course import notebooks
 from minigrad.course.commands import lookup
 
 Item = TypeVar("Item")
-COMMANDS = ("lab", "check", "solution", "engine", "progress", "reset", "grade", "answers", "doctor", "build")
+COMMANDS = ("lab", "check", "solution", "engine", "progress", "reset", "show", "grade", "answers", "doctor", "build")
 Run = Callable[[argparse.Namespace], int]
 
 
@@ -129,6 +129,14 @@ def make_parser() -> argparse.ArgumentParser:
         "minigrad reset vectors",
     )  # fmt: skip
     command.add_argument("notebook", metavar="LESSON", help="a lesson by number or word (05, vectors), or a notebook's file")
+
+    command = add(
+        "show", show, "make a page to send to a friend: what your engine learned in lesson 03, 06, 12 or 14",
+        "minigrad show 03 --data points.csv",
+    )  # fmt: skip
+    command.add_argument("lesson", metavar="LESSON", help="03, 06, 12 or 14, by number or word")
+    command.add_argument("--data", type=Path, metavar="CSV", help="with 03: points of your own, in columns x, y and class")
+    command.add_argument("--photo", type=Path, metavar="JPG", help="with 06: a photo of your own, of a page with writing")
 
     if find_spec("minigrad.course.grading") and find_spec("minigrad.course.grading.command"):
         from minigrad.course.grading.command import add_arguments
@@ -298,6 +306,21 @@ def reset(options: argparse.Namespace) -> int:
     print(f"A fresh copy is in {file}.{yours}")
     if kind == "exercises":
         print(begin_again(file, lesson))
+    return 0
+
+
+def show(options: argparse.Namespace) -> int:
+    """Write the page of a lesson into this folder."""
+    from minigrad.course.commands.show import NEEDS, show
+
+    lesson = lookup.lesson(options.lesson)[0][:2]
+    if lesson not in NEEDS:
+        raise WrongUse(f"lesson {lesson} has nothing to show; there is something after {', '.join(NEEDS)}")
+    for option, value, only in (("--data", options.data, "03"), ("--photo", options.photo, "06")):
+        if value and lesson != only:
+            raise WrongUse(f"{option} belongs to lesson {only}, not to {lesson}")
+    file, size = show(lesson, options.data, options.photo, bar)
+    print(f"Written: {file} ({size / 1000:.0f} kB). Open it in a browser, or send it to a friend.")
     return 0
 
 
