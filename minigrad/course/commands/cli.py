@@ -319,8 +319,7 @@ def show(options: argparse.Namespace) -> int:
     for option, value, only in (("--data", options.data, "03"), ("--photo", options.photo, "06")):
         if value and lesson != only:
             raise WrongUse(f"{option} belongs to lesson {only}, not to {lesson}")
-    file, size = show(lesson, options.data, options.photo, bar)
-    print(f"Written: {file} ({size / 1000:.0f} kB). Open it in a browser, or send it to a friend.")
+    print(show(lesson, options.data, options.photo, bar))
     return 0
 
 

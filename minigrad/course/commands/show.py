@@ -11,17 +11,17 @@ import ast
 import base64
 import contextlib
 import csv
+import gc
 import io
 import itertools
-import json
 import math
 import random
 import time
 import traceback
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,161 +30,157 @@ from minigrad.course import notebooks
 from minigrad.course.checks import own_engine, progress_store
 from minigrad.course.commands import lookup
 
-__all__ = ["SHOWN", "show"]
+__all__ = ["NEEDS", "show"]
 
 DATA = Path(__file__).parents[1] / "data"
-NEEDS = {  # the parts of the engine with which a page is made
-    "03": "3.0 3.1 3.2 3.3 3.4 3.5 3.6",
-    "06": "3.0 3.4 3.6 5.4 5.5 6.1 6.3",
-    "12": "3.0 3.4 3.6 5.4 5.5 6.1 7.1 10.1 11.1 11.2",
-    "14": "3.0 3.4 3.6 5.4 5.5 6.1 7.1 10.1 11.1 11.2",
-}
-SECONDS = 20  # how long a training may take
-FEWEST, MOST = 4, 200  # points: each costs about 1.6 ms in each step of lesson 03's engine
-PIXELS = 80_000_000
-TILE = 16  # pixels of a tile's side, in a photo that is made small
+DIGITS = "3.0 3.4 3.6 5.4 5.5 6.1 7.1 10.1 11.1 11.2"
+NEEDS = {  # the parts of the engine with which the page of a lesson is made
+    "03": "3.0 3.1 3.2 3.3 3.4 3.5 3.6", "06": "3.0 3.4 3.6 5.4 5.5 6.1 6.3", "12": DIGITS, "14": DIGITS,
+}  # fmt: skip
+THEIRS = "the engine of the course minigrad"
+SECONDS = 20  # after which a training ends
+FEWEST, MOST = 4, 200  # points: with lesson 03's engine each costs about a millisecond a step
+TILE = 16  # the side of a photo's tile in pixels, when the photo has been made small
 SIZE = 2_000_000
 Bar = Callable[[range, int], Iterator[int]]
+Array = np.ndarray[Any, Any]
 Facts = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Engine:
-    """An engine that is ready to train: what it defines, its text, and the name that errors have for it."""
-
-    made: SimpleNamespace
-    text: str
-    name: str
-    whose: str
+class Unshown(ValueError):
+    """Why there is no page, in a sentence for the student."""
 
 
-def show(lesson: str, points: Path | None, photo: Path | None, bar: Bar) -> tuple[Path, int]:
-    """Train, and write the page of a lesson into the working directory; the file, which is a new one, and its size."""
+def show(lesson: str, points: Path | None, photo: Path | None, bar: Bar) -> str:
+    """Train, and write the page of a lesson into the working directory as a new file; what was done, in a sentence."""
     import jinja2
+    import matplotlib  # noqa: F401  its extra is named where it is missing, and Pillow comes with it
 
-    source: Any = {"03": points and read_points(points), "06": photo and read_photo(photo)}.get(lesson)
-    engine = load(lesson)
-    with blamed(engine):
-        facts = SHOWN[lesson](engine, source, bar)
-    facts["data"]["losses"] = finite(facts["data"]["losses"])
+    source: Any = read_points(points) if points else read_photo(photo) if photo else None
+    engine = load(lesson, bar)
+    with blamed(engine.name):
+        facts = {"03": moons, "06": scanner, "12": digits, "14": digits}[lesson](engine, source)
     room = jinja2.Environment(loader=jinja2.FileSystemLoader(DATA / "show"), autoescape=True, undefined=jinja2.StrictUndefined)
-    lines = len(engine.text.splitlines())
-    page = room.get_template("page.html").render(lesson=lesson, whose=engine.whose, lines=lines, listing=engine.text, **facts)
-    if len(page.encode()) > SIZE:
-        raise ValueError(f"the page would have {len(page.encode()) / 1e6:.1f} MB, and {SIZE / 1e6:.0f} MB are the most")
+    page = room.get_template("page.html").render(lesson=lesson, engine=engine, own=source is not None, **facts)
+    size = len(page.encode())
+    if size > SIZE:
+        raise Unshown(f"the page would have {size / 1e6:.1f} MB, and {SIZE / 1e6:.0f} MB are the most")
     for number in itertools.count(1):
         file = Path(f"minigrad-{lesson}{f'-{number}' if number > 1 else ''}.html")
         with contextlib.suppress(FileExistsError), file.open("x", encoding="utf-8") as target:
             target.write(page)
             break
-    return file, len(page.encode())
+    return f"Written: {file} ({size / 1000:.0f} kB), trained by {engine.name}. Open it in a browser, or send it to a friend."
 
 
 # The engine ----------------------------------------------------------------------------------------------
 
 
-def load(lesson: str) -> Engine:
-    """The student's engine, else the solutions'. ValueError for one that does not run or lacks a part."""
-    file = (lookup.course() or progress_store.folder()) / own_engine.FILE
-    needed, whose = NEEDS[lesson].split(), "the engine of the course minigrad"
-    if not file.exists():
-        text, name = own_engine.reference(int(lesson) + 1), f"{own_engine.FILE} of the solutions"
-    else:
+@dataclass(frozen=True)
+class Engine:
+    """An engine that is ready to train: what it defines, its text, its name in messages, and in words whose it is."""
+
+    made: Facts
+    text: str
+    name: str
+    whose: str
+    bar: Bar
+
+    def train(
+        self, steps: int, loss: Callable[[int], Any], parameters: Sequence[Any], rate: float,
+        frame: Callable[[], Facts] = dict, at: Collection[int] = (),
+    ) -> tuple[list[float], list[Facts]]:  # fmt: skip
+        """The losses of a training, and what `frame` gives after the steps `at`; it may end before all steps."""
+        gc.freeze()  # the collector need not look at what is there before: twice as fast with lesson 03's engine
+        began, losses, film = time.monotonic(), [], [{"step": 0, **frame()}]
+        for n in self.bar(range(steps), steps):
+            now = loss(n)
+            now.backward()
+            self.made["descend"](parameters, rate)
+            losses.append(float(now.data))
+            if not math.isfinite(losses[-1]):
+                raise Unshown(f"the loss of step {n + 1} is {losses[-1]}, so there is nothing to show")
+            over = time.monotonic() - began > SECONDS
+            if over or n + 1 in at or n + 1 == steps:
+                film.append({"step": n + 1, **frame()})
+            if over:
+                break
+        return losses, film
+
+
+def load(lesson: str, bar: Bar) -> Engine:
+    """The student's engine, else the solutions'. Raises `Unshown` for one that does not run or lacks a part."""
+    here = progress_store.folder()
+    file = (here if (here / own_engine.FILE).exists() else lookup.course(here) or here) / own_engine.FILE
+    if file.exists():
         try:
             text, name = file.read_text(encoding="utf-8-sig"), str(file)
             there = own_engine.parts_in(text, own_engine.given())
         except UnicodeDecodeError:
-            raise ValueError(f"{file} is no text in UTF-8") from None
+            raise Unshown(f"{file} is no text in UTF-8") from None
         except own_engine.Unkept as error:
-            raise ValueError(str(error).partition(". Mend")[0]) from None
-        if lacking := [id for id in needed if id not in there]:
-            raise ValueError(f"{file} lacks {', '.join(lacking)}: solve and keep them, or fill them in by "
-                             f"`minigrad engine --upto {lesson}`")  # fmt: skip
-        given = text.count(own_engine.REFERENCE)
-        whose = "an engine that I wrote myself"
-        if given:
-            whose = f"an engine that I wrote, but for {given} of its {len(there)} parts, which are the course's"
-    names: dict[str, Any] = {"__name__": Path(own_engine.FILE).stem}
-    engine = Engine(SimpleNamespace(), text, name, whose)
-    with blamed(engine):
-        exec(compile(text, name, "exec"), names)
-    vars(engine.made).update(names)
-    return engine
+            raise Unshown(str(error).partition(". Mend")[0]) from None
+        if lacking := [part for part in NEEDS[lesson].split() if part not in there]:
+            raise Unshown(f"{file} lacks {', '.join(lacking)}. Solve and keep them, or get what is missing by "
+                          f"`minigrad engine --upto {lesson}`.")  # fmt: skip
+        mine, whose = len(there) - text.count(own_engine.REFERENCE), "an engine that I wrote myself"
+        if mine < len(there):
+            whose = f"an engine of which I wrote {mine} of the {len(there)} parts" if mine > 0 else THEIRS
+    else:
+        text, name, whose = own_engine.reference(int(lesson) + 1), f"the solutions' engine (there is no {file} yet)", THEIRS
+    made: Facts = {"__name__": Path(own_engine.FILE).stem}
+    with blamed(name):
+        exec(compile(text, name, "exec"), made)
+    return Engine(made, text, name, whose, bar)
 
 
 @contextlib.contextmanager
-def blamed(engine: Engine) -> Iterator[None]:
-    """What a student's engine raises becomes a sentence with its line."""
+def blamed(name: str) -> Iterator[None]:
+    """What an engine raises becomes a sentence with its line."""
     try:
         with np.errstate(all="ignore"):
             yield
+    except Unshown:
+        raise
     except (Exception, SystemExit) as error:
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == engine.name]
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == name]
         where = f" in line {lines[-1]}" if lines else ""
-        raise ValueError(f"{engine.name} fails{where} ({type(error).__name__}: {error})") from None
-
-
-def steps(count: int, bar: Bar) -> Iterator[int]:
-    """The numbers of the steps, with a count in the terminal, until the time is over."""
-    began = time.monotonic()
-    for n in bar(range(count), count):
-        if time.monotonic() - began > SECONDS:
-            return
-        yield n
-
-
-def finite(losses: list[float]) -> list[float]:
-    """The losses, rounded for a page. ValueError where one is no number."""
-    bad = next((n for n, loss in enumerate(losses, 1) if not math.isfinite(loss)), 0)
-    if bad:
-        raise ValueError(f"the loss of step {bad} is {losses[bad - 1]}, so there is nothing to show")
-    return [round(loss, 9) for loss in losses]
-
-
-def picture(image: Any, kind: str, **options: Any) -> str:
-    """A picture as the address of itself."""
-    sink = io.BytesIO()
-    image.save(sink, kind, **options)
-    return f"data:image/{kind};base64,{base64.b64encode(sink.getvalue()).decode()}"
+        raise Unshown(f"{name} fails{where} ({type(error).__name__}: {error})") from None
 
 
 # 03: two classes of points -------------------------------------------------------------------------------
 
 
-def read_points(file: Path) -> tuple[list[str], np.ndarray[Any, Any], list[int]]:
+def read_points(file: Path) -> tuple[list[str], Array, list[int]]:
     """The names of two classes, the points as rows, and the class of each."""
     try:
         with file.open(encoding="utf-8-sig", newline="") as text:
             rows = list(itertools.islice(csv.reader(text), MOST + 2))
     except (UnicodeDecodeError, csv.Error):
-        raise ValueError(f"{file} is no table of text with commas") from None
+        raise Unshown(f"{file} is no table, which is a text with commas") from None
     if not rows or [cell.strip().lower() for cell in rows[0]] != ["x", "y", "class"]:
-        raise ValueError(f"the first line of {file} has to be x,y,class")
+        raise Unshown(f"the first line of {file} has to be x,y,class")
     points, names = [], []
     for line, row in enumerate(rows[1:], 2):
-        if not row:
-            continue
-        if len(row) != 3:
-            raise ValueError(f"line {line} of {file} has {len(row)} columns, and x,y,class are 3")
-        points.append([coordinate(cell, line, file) for cell in row[:2]])
-        names.append(row[2].strip())
-    kinds = sorted(set(names))
+        try:
+            if row:
+                x, y, name = row
+                points.append([float(x), float(y)])
+                names.append(name.strip())
+        except ValueError:
+            raise Unshown(f"line {line} of {file} has to be two numbers and a class, such as 1.5,0.2,blue") from None
     if not FEWEST <= len(points) <= MOST:
         some = f"more than {MOST}" if len(points) > MOST else len(points)
-        raise ValueError(f"{file} has {some} points; from {FEWEST} to {MOST} can be shown")
+        raise Unshown(f"{file} has {some} points; from {FEWEST} to {MOST} can be shown")
+    if not (np.abs(points) < 1e9).all():
+        raise Unshown(f"{file} has a coordinate that is no number below a thousand million")
+    kinds = sorted(set(names))
     if len(kinds) != 2:
-        raise ValueError(f"the points of {file} belong to {len(kinds)} class{'es' * (len(kinds) > 1)}, and the net tells 2 apart")
+        raise Unshown(f"the points of {file} belong to {len(kinds)} class{'es' * (len(kinds) > 1)}; the net tells 2 apart")
     return kinds, np.array(points), [kinds.index(name) for name in names]
 
 
-def coordinate(cell: str, line: int, file: Path) -> float:
-    with contextlib.suppress(ValueError):
-        if abs(number := float(cell)) < 1e9:
-            return number
-    raise ValueError(f"line {line} of {file}: x and y have to be numbers below a thousand million, and {cell[:20]!r} is none")
-
-
-def two_moons(rng: random.Random) -> tuple[list[str], np.ndarray[Any, Any], list[int]]:
+def two_moons(rng: random.Random) -> tuple[list[str], Array, list[int]]:
     """The points of lesson 03."""
     points = []
     for i in range(20):
@@ -193,26 +189,25 @@ def two_moons(rng: random.Random) -> tuple[list[str], np.ndarray[Any, Any], list
     return ["upper moon", "lower moon"], np.array(points), [0, 1] * 20
 
 
-def moons(engine: Engine, source: Any, bar: Bar) -> Facts:
+def moons(engine: Engine, source: Any) -> Facts:
     """The net of lesson 03 while it learns, and one of its neurons in the stepper."""
     from minigrad.viz.pages import saved_html
     from minigrad.viz.stepper import step
 
-    Value, rng = engine.made.Value, random.Random(3)
+    Value, rng = engine.made["Value"], random.Random(3)
     kinds, points, classes = source or two_moons(rng)
-    middle, size = points.mean(axis=0), points.std(axis=0)
-    middle, size = (middle, np.where(size, size, 1)) if source else (np.zeros(2), np.ones(2))
+    middle, size = (points.mean(axis=0), points.std(axis=0)) if source else (np.zeros(2), np.ones(2))
+    size = np.where(size, size, 1)
     inputs = ((points - middle) / size).tolist()
     weights = [[Value(rng.uniform(-1, 1)) for _ in range(n)] for n in [3] * 8 + [9]]
-    parameters = [p for each in weights for p in each]
 
-    def neuron(weights: list[Any], inputs: list[Any]) -> Any:
+    def neuron(weights: Sequence[Any], inputs: Sequence[Any]) -> Any:
         total = weights[0]
         for w, x in zip(weights[1:], inputs, strict=True):
             total = total + w * x
         return total.tanh()
 
-    def loss() -> Any:
+    def loss(_: int) -> Any:
         total = Value(0.0)
         for (x, y), side in zip(inputs, classes, strict=True):
             answer = neuron(weights[-1], [neuron(each, [Value(x), Value(y)]) for each in weights[:-1]])
@@ -220,22 +215,16 @@ def moons(engine: Engine, source: Any, bar: Bar) -> Facts:
             total = total + miss * miss
         return total * Value(1 / len(inputs))
 
-    def frame(step: int) -> Facts:
-        return {"step": step, "weights": [[round(float(p.data), 4) for p in each] for each in weights]}
+    def frame() -> Facts:
+        return {"weights": [[round(float(p.data), 4) for p in each] for each in weights]}
 
-    losses: list[float] = []
-    film = [frame(0)]
-    for n in steps(100, bar):
-        now = loss()
-        now.backward()
-        engine.made.descend(parameters, 1.0)
-        losses.append(float(now.data))
-        if n % 5 == 4:
-            film.append(frame(n + 1))
-    (b, w1, w2), (x, y) = weights[0], map(Value, inputs[0])
-    stepper = step((b + w1 * x + w2 * y).tanh(), names={"b": b, "w1": w1, "w2": w2, "x": x, "y": y}, portable=True)
+    losses, film = engine.train(100, loss, [p for each in weights for p in each], 1.0, frame, range(0, 100, 5))
+    x, y = map(Value, inputs[0])
+    b, w1, w2 = min(weights[:-1], key=lambda each: abs(neuron(each, [x, y]).data))  # where tanh is steep, more comes back
+    answer = neuron([b, w1, w2], [x, y])
+    stepper = step(answer, names={"b": b, "w1": w1, "w2": w2, "x": x, "y": y, "answer": answer}, portable=True)
     drawn = {"kinds": kinds, "points": points.tolist(), "classes": classes, "middle": middle.tolist(), "size": size.tolist()}
-    return {"own": bool(source), "stepper": saved_html(stepper.data), "data": {**drawn, "film": film, "losses": losses}}
+    return {"stepper": saved_html(stepper.data), "data": {**drawn, "film": film, "losses": losses}}
 
 
 # 06: a scan that is mended -------------------------------------------------------------------------------
@@ -243,111 +232,94 @@ def moons(engine: Engine, source: Any, bar: Bar) -> Facts:
 
 def read_photo(file: Path) -> Any:
     """A photo in shades of grey, upright, with sides of at most 900 pixels."""
-    try:
-        from PIL import Image, ImageOps
-    except ImportError:
-        raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib") from None
-    with file.open("rb") as bytes:
+    from PIL import Image, ImageOps
+
+    bomb = Image.DecompressionBombWarning
+    with file.open("rb") as content, warnings.catch_warnings(action="error", category=bomb):
         try:
-            image: Any = Image.open(bytes)
-            wide, high = image.size
-            if wide * high > PIXELS:
-                raise Image.DecompressionBombError
+            image: Any = Image.open(content)
             image.draft("L", (900, 900))
             image = ImageOps.exif_transpose(image.convert("L"))
-        except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-            raise ValueError(f"{file} is too large: {PIXELS // 10**6} million pixels are the most") from None
+        except (Image.DecompressionBombError, bomb):
+            raise Unshown(f"{file} is too large: 89 million pixels are the most") from None
         except (OSError, ValueError, SyntaxError):
-            raise ValueError(f"{file} is no picture that can be read, such as a jpg or png") from None
+            raise Unshown(f"{file} is no picture that can be read, such as a jpg or png") from None
     image.thumbnail((900, 900))
     if min(image.size) < 64:
-        raise ValueError(f"{file} is too small: 64 pixels a side are the least")
+        raise Unshown(f"{file} is too small: 64 pixels a side are the least")
     return image
 
 
-def scanner(engine: Engine, source: Any, bar: Bar) -> Facts:
+def scanner(engine: Engine, source: Any) -> Facts:
     """Contrast and brightness, one of each for each tile, found by descent."""
     from PIL import Image, ImageFilter
 
-    Tensor = engine.made.Tensor
+    Tensor, rows, columns = engine.made["Tensor"], 1, 3
     if source:
-        rows, columns = (max(4, round(side / max(source.size) * 16)) for side in source.size[::-1])
+        rows, columns = (max(2, round(16 * side / max(source.size))) for side in source.size[::-1])
         small = source.resize((columns * TILE, rows * TILE), Image.Resampling.BOX)
-        light = np.asarray(small, float)
-        around = np.asarray(small.filter(ImageFilter.GaussianBlur(TILE)), float)
-        ink = light < around - max(8.0, 0.12 * np.ptp(light))
-        scan, page = light / 127.5 - 1, np.where(ink, -1.0, 1.0)
-        scan, page = (each.reshape(rows, TILE, columns, TILE).swapaxes(1, 2).reshape(-1, TILE**2) for each in (scan, page))
+        light, around = (np.asarray(each, float) for each in (small, small.filter(ImageFilter.GaussianBlur(TILE))))
+        both = np.stack([light / 127.5 - 1, np.where(light < 0.88 * around, -1.0, 1.0)])  # the photo, and paper or ink
+        scan, page = both.reshape(2, rows, TILE, columns, TILE).swapaxes(2, 3).reshape(2, -1, TILE**2)
     else:
         with np.load(DATA / "digits.npz") as file:
             page = file["images"][1:4].reshape(3, 64) / 8 - 1
         scan = np.array([[0.4], [0.7], [-0.8]]) * page + np.array([[0.4], [-0.3], [0.2]])
     contrast, brightness = Tensor(np.ones((len(scan), 1))), Tensor(np.zeros((len(scan), 1)))
 
-    def frame(step: int) -> Facts:
+    def loss(_: int) -> Any:
+        miss = contrast * Tensor(scan) + brightness - Tensor(page)
+        return (miss * miss).mean()
+
+    def frame() -> Facts:
         c, b = contrast.data, brightness.data
         if source:
             whole = [Image.fromarray(each.reshape(rows, columns).astype(np.float32)) for each in (c, b)]
             c, b = (np.asarray(each.resize(source.size, Image.Resampling.BILINEAR)) for each in whole)
             shown = c * (np.asarray(source, np.float32) / 127.5 - 1) + b
         else:
-            apart = np.pad((c * scan + b).reshape(3, 8, 8), ((0, 0), (1, 1), (1, 1)), constant_values=np.nan)
+            apart = np.pad((c * scan + b).reshape(3, 8, 8), ((0, 0), (1, 1), (1, 1)), constant_values=-1)
             shown = np.hstack(list(apart)).repeat(24, 0).repeat(24, 1)
-        grey = np.uint8(np.clip(shown * 127.5 + 127.5, 0, 255))
-        return {"step": step, "picture": picture(Image.fromarray(grey), "jpeg", quality=60)}
+        Image.fromarray(np.uint8(np.clip(127.5 * shown + 127.5, 0, 255))).save(sink := io.BytesIO(), "jpeg", quality=60)
+        return {"picture": f"data:image/jpeg;base64,{base64.b64encode(sink.getvalue()).decode()}"}
 
-    film, losses = [frame(0)], []
-    for n in steps(128, bar):
-        miss = contrast * Tensor(scan) + brightness - Tensor(page)
-        loss = (miss * miss).mean()
-        loss.backward()
-        engine.made.descend([contrast, brightness], len(scan) / 3)
-        losses.append(float(loss.data))
-        if (n + 1) & n == 0:  # 1, 2, 4, 8, ...
-            film.append(frame(n + 1))
-    return {"own": bool(source), "tiles": len(scan), "data": {"film": film, "losses": losses}}
+    steps, rate = 1024 if source else 128, len(scan) / 3  # the mean is over all tiles: lesson 06's rate is 1 for three
+    losses, film = engine.train(steps, loss, [contrast, brightness], rate, frame, [2**n for n in range(10)])
+    return {"tiles": len(scan), "data": {"film": film, "losses": losses}}
 
 
 # 12 and 14: digits ---------------------------------------------------------------------------------------
 
 
-def digits(engine: Engine, source: Any, bar: Bar) -> Facts:
-    """The net of lessons 12 and 14, trained on 1,437 digits; its weights, and twenty losses beside PyTorch's."""
-    Tensor = engine.made.Tensor
+def digits(engine: Engine, source: Any) -> Facts:
+    """The net of lesson 14, trained on 1,437 digits: its weights, and its first losses beside PyTorch's."""
+    Tensor = engine.made["Tensor"]
     with np.load(DATA / "digits.npz") as file:
         images, labels = file["images"], file["labels"].astype(np.int64)
     order, rng = np.random.default_rng(0).permutation(len(images)), np.random.default_rng(0)
     x, y = images[order].reshape(-1, 64) / 16, labels[order]
     first, second = rng.uniform(-1, 1, (64, 32)) / 8, rng.uniform(-1, 1, (32, 10)) / 32**0.5
-    parameters = [Tensor(array) for array in (first, np.zeros(32), second, np.zeros(10))]
+    parameters = W1, b1, W2, b2 = [Tensor(array) for array in (first, np.zeros(32), second, np.zeros(10))]
 
-    def scores(x: np.ndarray[Any, Any]) -> Any:
-        W1, b1, W2, b2 = parameters
+    def scores(x: Array) -> Any:
         return (Tensor(x) @ W1 + b1).relu() @ W2 + b2
 
-    losses: list[float] = []
-    batches = range(0, 1437, 32)
-    for n in steps(30 * len(batches), bar):
-        i = batches[n % len(batches)]
-        loss = engine.made.cross_entropy_loss(scores(x[i : min(i + 32, 1437)]), y[i : min(i + 32, 1437)])
-        loss.backward()
-        engine.made.descend(parameters, 0.5)
-        losses.append(float(loss.data))
+    def loss(n: int) -> Any:
+        batch = slice(n % 45 * 32, min(n % 45 * 32 + 32, 1437))
+        return engine.made["cross_entropy_loss"](scores(x[batch]), y[batch])
+
+    losses, _ = engine.train(30 * 45, loss, parameters, 0.5)
     read = np.asarray(scores(x[1437:]).data).argmax(axis=1)
-    examples = [{"pixels": np.int64(16 * pixels).tolist(), "digit": int(digit)} for pixels, digit in zip(x[1437:1477], y[1437:])]
-    weights = [np.round(p.data, 4).tolist() for p in parameters]
-    pytorch = twenty_of_pytorch()
-    worst = max(abs(mine - theirs) for mine, theirs in zip(losses, pytorch))
-    data = {"weights": weights, "examples": examples, "losses": losses, "pytorch": pytorch}
-    return {"right": int((read == y[1437:]).sum()), "worst": worst, "own": False, "data": data}
+    examples = [{"pixels": (16 * x[i]).tolist(), "digit": int(y[i])} for i in range(1437, 1477)]
+    data = {"weights": [np.round(p.data, 4).tolist() for p in parameters], "examples": examples, "losses": losses}
+    data["pytorch"] = twenty_of_pytorch()
+    worst = max(abs(mine - theirs) for mine, theirs in zip(losses, data["pytorch"]))
+    return {"right": int((read == y[1437:]).sum()), "worst": worst, "places": int(-math.log10(worst)), "data": data}
 
 
 def twenty_of_pytorch() -> list[float]:
     """PyTorch's first twenty losses of this training, as the notebook of lesson 14 has them."""
-    solution = notebooks.read(notebooks.path("solutions", "14_capstone"))
-    cell = next(cell for cell in notebooks.code_cells(solution) if cell.startswith("pytorch = ["))
+    cells = notebooks.code_cells(notebooks.read(notebooks.path("solutions", "14_capstone")))
+    cell = next(cell for cell in cells if cell.startswith("pytorch = ["))
     numbers: list[float] = ast.literal_eval(cell.partition("=")[2].strip())
     return numbers
-
-
-SHOWN: dict[str, Callable[[Engine, Any, Bar], Facts]] = {"03": moons, "06": scanner, "12": digits, "14": digits}

@@ -35,7 +35,7 @@ const film = (draw) => {
 	const show = () => {
 		const frame = data.film[range.value], loss = data.losses[frame.step - 1];
 		mark(frame.step);
-		$("said").textContent = frame.step ? `After step ${frame.step}: loss ${loss.toPrecision(3)}` : "Before the first step";
+		$("said").textContent = frame.step ? `After step ${frame.step}: loss ${loss < 0.001 ? "less than 0.001" : loss.toPrecision(3)}` : "Before the first step";
 		$("said").textContent += draw(frame) ?? "";
 		range.setAttribute("aria-valuetext", $("said").textContent);
 	};
@@ -158,12 +158,17 @@ if ($("draw")) {
 			pen.stroke();
 		}
 	};
-	// The digits of the training fill 32 by 32 points; each of their 8 by 8 pixels counts the ink in 4 by 4 of these.
+	// A digit of the training is 32 points high, at most about 24 wide, and has about as much ink as any other. Each of its 8 by 8
+	// pixels counts the ink in 4 by 4 points.
 	const small = () => {
 		const ends = [0, 1].map((axis) => strokes.flat().map((point) => point[axis])).map((all) => [Math.min(...all), Math.max(...all)]);
-		const size = Math.max(...ends.map(([low, high]) => high - low), 40);
+		const [wide, high] = ends.map(([low, high]) => Math.max(high - low, 1)), tall = 27 / Math.max(high, wide / 2);
+		const scale = [Math.min(tall, 20 / wide), tall];
+		const place = (point) => point.map((at, axis) => 16 + scale[axis] * (at - (ends[axis][0] + ends[axis][1]) / 2));
+		let length = 1;
+		for (const points of strokes) points.map(place).reduce((a, b) => { length += Math.hypot(a[0] - b[0], a[1] - b[1]); return b; });
 		const page = Object.assign(document.createElement("canvas"), { width: 32, height: 32 }).getContext("2d");
-		stroke(page, 4, (point) => point.map((place, axis) => 16 + (28 * (place - (ends[axis][0] + ends[axis][1]) / 2)) / size));
+		stroke(page, Math.min(Math.max(312 / length, 3), 9), place);
 		const ink = page.getImageData(0, 0, 32, 32).data, pixels = Array(64).fill(0);
 		for (let j = 0; j < 32; j++) for (let i = 0; i < 32; i++) pixels[8 * (j >> 2) + (i >> 2)] += ink[4 * (32 * j + i) + 3] > 127;
 		return pixels;
