@@ -19,7 +19,7 @@ from minigrad.course.checks import own_engine
 from minigrad.course.commands import building, cli
 from minigrad.course.exercise import EDITION
 
-COMMANDS = ("lab", "check", "solution", "engine", "progress", "reset", "doctor", "build")
+COMMANDS = ("lab", "check", "solution", "engine", "progress", "reset", "show", "doctor", "build")
 LESSON = "05_vectors"
 ASKED = sum(exercise.points > 0 for exercise in lessons.all_exercises())
 

@@ -112,22 +112,17 @@ def load(lesson: str, bar: Bar) -> Engine:
     """The student's engine, else the solutions'. Raises `Unshown` for one that does not run or lacks a part."""
     here = progress_store.folder()
     file = (here if (here / own_engine.FILE).exists() else lookup.course(here) or here) / own_engine.FILE
+    text, name, whose = own_engine.reference(int(lesson) + 1), f"the solutions' engine (there is no {file} yet)", THEIRS
     if file.exists():
-        try:
-            text, name = file.read_text(encoding="utf-8-sig"), str(file)
-            there = own_engine.parts_in(text, own_engine.given())
-        except UnicodeDecodeError:
-            raise Unshown(f"{file} is no text in UTF-8") from None
-        except own_engine.Unkept as error:
-            raise Unshown(str(error).partition(". Mend")[0]) from None
-        if lacking := [part for part in NEEDS[lesson].split() if part not in there]:
-            raise Unshown(f"{file} lacks {', '.join(lacking)}. Solve and keep them, or get what is missing by "
-                          f"`minigrad engine --upto {lesson}`.")  # fmt: skip
-        mine, whose = len(there) - text.count(own_engine.REFERENCE), "an engine that I wrote myself"
-        if mine < len(there):
-            whose = f"an engine of which I wrote {mine} of the {len(there)} parts" if mine > 0 else THEIRS
-    else:
-        text, name, whose = own_engine.reference(int(lesson) + 1), f"the solutions' engine (there is no {file} yet)", THEIRS
+        text, name = own_engine.text_of(file), str(file)
+        there = own_engine.parts_in(text)
+        if gone := [part for part in NEEDS[lesson].split() if part not in there]:
+            raise Unshown(f"{file} lacks {own_engine.listed(gone)}. Solve and keep this, or get it from the solutions by "
+                          f"`minigrad engine --upto {own_engine.given()[gone[-1]].lesson + 1:02d}`.")  # fmt: skip
+        parts = [part for part in there if own_engine.given()[part].names]
+        if mine := len(parts) - len(own_engine.from_reference(text)):
+            whose = f"an engine of which I wrote {mine} of the {len(parts)} parts"
+            whose = whose if mine < len(parts) else "an engine that I wrote myself"
     made: Facts = {"__name__": Path(own_engine.FILE).stem}
     with blamed(name):
         exec(compile(text, name, "exec"), made)
