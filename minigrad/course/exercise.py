@@ -48,8 +48,9 @@ WRITTEN = KINDS[2:]
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()  # "ask the oracle"
 
 # What class grading can take away: the whole engine; the steps of optimisers; cross-entropy; gradcheck and its kin; the rules
-# of operations that are not linear, so that a rule written by hand cannot leave its work to the engine.
-WITHOUT = ("engine", "optimizers", "cross-entropy", "gradcheck", "derivatives")
+# of operations that are not linear, so that a rule written by hand cannot leave its work to the engine. In a notebook's check,
+# too, and where the whole engine is taken away anyway: the parts of the student's own, `my_engine`.
+WITHOUT = ("engine", "optimizers", "cross-entropy", "gradcheck", "derivatives", "my_engine")
 
 EDITION = 3  # goes up when an id asks for something else than before: in 3 each rule takes the upstream gradient first
 
@@ -376,7 +377,7 @@ class Lesson:
     def without(self, exercise: Exercise) -> frozenset[str]:
         """What does not exist while one of its exercises is graded."""
         engine = (self.with_engine or exercise.with_engine) and "engine" not in exercise.without
-        return exercise.without if engine else frozenset({"engine"})
+        return exercise.without if engine else frozenset({"engine"}) | (exercise.without & {"my_engine"})
 
     @property
     def prerequisites(self) -> str:

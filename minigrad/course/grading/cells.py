@@ -39,16 +39,21 @@ class Notebook(worker.Server):
 
     def exec(
         self, cells: list[str], first: int = 1, previous: str = "", last: bool = True, given: str = "",
-        parked: Sequence[str] = (),
+        parked: Sequence[str] = (), engine: str | None = None, parts: dict[str, Any] | None = None,
     ) -> list[Failure | None]:  # fmt: skip
         """Run cells numbered from `first`, which come after the cell `previous`.
 
-        `given` are imports that the lesson's own notebook begins with, should the student have lost them. After the
-        `last` cell come the texts that are `parked` in cells of another kind, for names that are not there, and what
-        could not run before has its second chance: an empty cell with its number is enough to be told how that went.
+        `engine` is the text of `my_engine` from now on, "" for none; `parts` are those that `keep` can add to it. `given` are
+        imports that the lesson's own notebook begins with, should the student have lost them. After the `last` cell come
+        the texts that are `parked` in cells of another kind, for names that are not there, and what could not run before
+        has its second chance: an empty cell with its number is enough to be told how that went.
         """
+        if engine is not None:
+            code = functools.cache(lambda: compile(engine, f"<{worker.ENGINE}>", "exec"))
+            sys.meta_path.insert(0, worker.Lent(code if engine else worker.no_engine))
+            worker.parts.update(parts or {})
         if given:
-            self.attempt(given, 0)
+            self.cell(given, 0)
         results: list[Failure | None] = []
         for number, source in enumerate(cells, first):
             outcome = self.cell(source, number) if source.strip() else None

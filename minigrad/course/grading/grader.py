@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.course import notebooks
+from minigrad.course.checks import own_engine
 from minigrad.course.commands import answers
 from minigrad.course.exercise import Exercise, Lesson
 from minigrad.course.grading import package, reader
@@ -30,6 +31,7 @@ from minigrad.course.judge.comparing import ask
 from minigrad.course.judge.verdict import Verdict, judge
 from minigrad.course.student.student import WALL
 from minigrad.course.student.wire import Failure
+from minigrad.course.student.worker import ENGINE
 
 NOTEBOOK_SECONDS = 60.0  # for all of one notebook, asleep or computing
 CELLS_SECONDS = 10.0  # of processor time for running a notebook's cells once
@@ -68,6 +70,14 @@ def given(lesson: str) -> str:
     return "\n".join(line for cell in lines if all(re.match("(import|from) ", one) for one in cell) for line in cell)
 
 
+def engine_of(lesson: Lesson, without: frozenset[str]) -> dict[str, Any]:
+    """What a worker gets of `my_engine`: the text of what it is in this lesson, and the parts that the lesson adds."""
+    if ENGINE in without:
+        return {"engine": "", "parts": {}}
+    added = {part.id: [list(part.names), part.given] for part in own_engine.given().values() if part.lesson == lesson.number}
+    return {"engine": own_engine.reference(lesson.number), "parts": added}
+
+
 class Grader:
     """The sandboxes of one level, one for each set of parts that does not exist in it, started when first needed."""
 
@@ -78,6 +88,7 @@ class Grader:
 
     def sandbox(self, without: frozenset[str]) -> Sandbox:
         """The sandbox in which these parts of the package do not exist. Unavailable if it cannot be built."""
+        without = without - {ENGINE}  # which the workers get, and no package
         if without not in self._sandboxes:
             try:
                 site = package.build(self._home() / ("-".join(sorted(without)) or "whole"), without)
@@ -258,17 +269,20 @@ class Session:
         First all in one request, which is faster; when that ends the worker, one at a time in the next, to see which
         cell it was.
         """
-        self.failures.clear()
+        failures: dict[int, Failure] = {}
         cells = self.submission.cells
+        begin = {"given": given(self.lesson.slug)} | engine_of(self.lesson, self.place_of[1])
+        if begin["engine"]:  # elsewhere it is no fault of a cell that it needs one
+            self.failures = failures
         sources = ["" if cell.number in self.left_out else cell.source for cell in cells]
         if not self.one_by_one:
-            outcomes = worker.exec(sources, given=given(self.lesson.slug), parked=list(self.parked))
+            outcomes = worker.exec(sources, parked=list(self.parked), **begin)
             if not isinstance(outcomes, Failure):
-                self.failures.update((c.number, o) for c, o in zip(cells, outcomes, strict=True) if o is not None)
+                failures.update((c.number, o) for c, o in zip(cells, outcomes, strict=True) if o is not None)
                 return None
             self.one_by_one = True
             worker = self.fresh()
-        worker.exec([], given=given(self.lesson.slug), last=False)
+        worker.exec([], last=False, **begin)
         previous = ""
         for cell, source in zip(cells, sources, strict=True):
             alone = {"first": cell.number, "previous": previous, "last": False}
@@ -276,9 +290,9 @@ class Session:
             if isinstance(outcome, Failure):
                 return cell.number
             if outcome[0] is not None:
-                self.failures[cell.number] = outcome[0]
+                failures[cell.number] = outcome[0]
             previous = source or previous
-        early = [number for number, failure in self.failures.items() if failure.type == "NameError"]
+        early = [number for number, failure in failures.items() if failure.type == "NameError"]
         again = worker.exec([""] * len(cells), last=True, parked=list(self.parked))
         if isinstance(again, Failure):
             if self.parked:  # it was no code cell: it may not cost one
@@ -288,9 +302,9 @@ class Session:
         for number in early:
             second = again[number - 1]
             if second is None:
-                del self.failures[number]
+                del failures[number]
             else:
-                self.failures[number] = second
+                failures[number] = second
         return None
 
     def fresh(self) -> Worker:

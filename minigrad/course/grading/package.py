@@ -101,7 +101,7 @@ _ROOMS = ("", "nn", "nn/functional", "optim", "autograd", "autograd/functional",
 
 # The worker first: a module that answers to any name would also answer to the names of its own parts.
 _COURSE = (
-    "from minigrad.course.student.worker import predict\n\n"
+    "from minigrad.course.student.worker import keep, predict\n\n"
     + _QUIET
     + '''
 

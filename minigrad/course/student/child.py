@@ -2,10 +2,13 @@
 
 The child is a copy, so whatever the student's code does to its variables happens to the copy; it may loop,
 exit, recurse or eat memory, and the kernel lives. `examine` starts it, lets the judge talk to its `worker`,
-and ends it. Where there is no fork (Windows), the code runs in this process and a watchdog raises an exception in it
+and ends it. In the child `my_engine` is the parts of the solutions of the lessons before, and the student's file is out of
+reach: an error in it costs nothing in a later check, and no part of it is the answer to its own exercise.
+
+Where there is no fork (Windows), the code runs in this process and a watchdog raises an exception in it
 when the time or the memory is up. That is less: there is no copy; one call into numpy that takes all memory at once,
-or that never comes back, cannot be interrupted; and os._exit() ends the kernel. `minigrad doctor` says which of the
-two it is.
+or that never comes back, cannot be interrupted; os._exit() ends the kernel; and `my_engine` is the student's own, of
+which only the names that are asked for do not count. `minigrad doctor` says which of the two it is.
 """
 
 from __future__ import annotations
@@ -28,12 +31,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .. import lessons
-from ..exercise import Exercise, Lesson, Outside
+from .. import lessons, notebooks
+from ..exercise import Exercise, Lesson, Outside, roots
 from ..judge.verdict import Verdict, judge
-from . import wire, worker
+from . import lent, wire, worker
 from .student import Local, Remote
 from .wire import Failure
+from .worker import ENGINE
 
 __all__ = ["can_fork", "examine"]
 
@@ -51,18 +55,24 @@ def can_fork() -> bool:
 def examine(exercise: Exercise, namespace: dict[str, Any], seed: int = 0) -> Verdict:
     """Judge what a namespace holds, within the exercise's limits. The namespace is left as it was."""
     if not can_fork():
-        return judge(exercise, Watched(namespace, WAIT, exercise.memory), seed)
-    child = Child(exercise, namespace)
-    try:
-        return judge(exercise, child.student, seed)
-    finally:
-        child.end()
+        asked = roots(exercise.names)
+        left = {name: thing for name, thing in namespace.items() if name not in asked or not lent.theirs(thing)}
+        return judge(exercise, Watched(left, WAIT, exercise.memory), seed)
+    for engine in lent.engines(exercise, namespace):
+        child = Child(exercise, namespace, engine)
+        try:
+            verdict = judge(exercise, child.student, seed)
+        finally:
+            child.end()
+        if os.waitstatus_to_exitcode(child.status) != lent.ASKED:
+            break
+    return verdict
 
 
 class Child:
-    """A forked copy of this process that serves one namespace."""
+    """A forked copy of this process that serves one namespace, in which `engine` gives what `my_engine` is."""
 
-    def __init__(self, exercise: Exercise, namespace: dict[str, Any]) -> None:
+    def __init__(self, exercise: Exercise, namespace: dict[str, Any], engine: lent.Engine) -> None:
         self.limit = exercise.seconds
         self.ended = False
         self.status = 0
@@ -73,7 +83,7 @@ class Child:
             warnings.simplefilter("ignore", DeprecationWarning)  # "fork in a process with threads": the child uses none
             self.pid = os.fork()
         if self.pid == 0:
-            serve_and_exit(exercise, namespace, requests, replies)
+            serve_and_exit(exercise, namespace, engine, requests, replies)
         os.close(requests)
         os.close(replies)
         self.pipes = (from_child, to_child)
@@ -118,7 +128,7 @@ class Child:
         return Failure("killed", message="Is there a call of os._exit(), or does it use up all memory?")
 
 
-def serve_and_exit(exercise: Exercise, namespace: dict[str, Any], requests: int, replies: int) -> None:
+def serve_and_exit(exercise: Exercise, namespace: dict[str, Any], engine: lent.Engine, requests: int, replies: int) -> None:
     """The child's whole life; never returns."""
     try:
         os.setsid()
@@ -139,6 +149,7 @@ def serve_and_exit(exercise: Exercise, namespace: dict[str, Any], requests: int,
             theirs = exercise.with_engine or lessons.lesson(exercise.lesson).with_engine
             leave_libraries_out(namespace, engine=not theirs)
         limit(exercise)
+        lent.lend(namespace, engine)
         leave_the_answers_out(namespace)
         worker.serve(requests, replies, namespace)
     finally:
@@ -188,12 +199,14 @@ def is_of(name: str | None, libraries: tuple[str, ...]) -> bool:
 
 
 def of_a_lesson(path: Any) -> bool:
-    """True for a file in which answers are written."""
-    return isinstance(path, str | bytes) and os.path.realpath(os.fsdecode(path)).startswith(TEXTS)
+    """True for a file in which answers are written: a text of the course, or an engine."""
+    whole = os.path.realpath(os.fsdecode(path)) if isinstance(path, str | bytes | os.PathLike) else ""
+    return whole.startswith(TEXTS) or os.path.basename(whole).startswith(ENGINE)
 
 
 LIKE_THEM = ("autograd", "jax", "tensorflow", "mygrad", "micrograd", "tinygrad")  # libraries that differentiate
-TEXTS = os.path.realpath(Path(lessons.__file__).parent) + os.sep  # where the answers are written
+WRITTEN_IN = (Path(lessons.__file__).parent, notebooks.course_root() / "solutions")  # where the answers are written
+TEXTS = tuple(os.path.realpath(folder) + os.sep for folder in WRITTEN_IN)
 STARTS = {"subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "pty.spawn"}
 
 
@@ -210,7 +223,7 @@ class Refusal(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Python tells of each import and of each program that is started: neither is a way round."""
         if event == "import" and is_of(what[0], self.banned) and self not in sys.meta_path:
             raise RuntimeError(self.words)
-        if event == "open" and lessons.__name__ in self.banned and of_a_lesson(what[0]):
+        if event in ("open", "os.link", "os.rename") and lessons.__name__ in self.banned and of_a_lesson(what[0]):
             raise PermissionError(self.words)
         if event in STARTS:
             raise RuntimeError("No other program can be started while an exercise is checked: the answer is computed here")
@@ -240,10 +253,12 @@ def leave_the_answers_out(namespace: dict[str, Any]) -> None:
     refuse = Refusal(home, "The answers of the course are not there while an exercise is checked, as at hand-in")
     sys.meta_path.insert(0, refuse)
     sys.addaudithook(refuse.heard)
-    for name in [name for name in linecache.cache if name.startswith(TEXTS)]:
+    for name in [name for name in linecache.cache if name.startswith(TEXTS) or ENGINE in name]:
         del linecache.cache[name]  # the lines that a traceback through an answer shows
     for name in [name for name in sys.modules if is_of(name, home)]:
         for thing in vars(sys.modules.pop(name)).values():
+            for section in thing.sections if isinstance(thing, Lesson) else ():
+                vars(section).clear()
             for each in thing.exercises if isinstance(thing, Lesson) else ():
                 for part in (each, *each.one_of):
                     for hidden in ("oracle", "probes", "right", "alternatives", "wrong", "worked"):

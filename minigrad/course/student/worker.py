@@ -18,6 +18,8 @@ import ctypes
 import difflib
 import dis
 import functools
+import importlib.abc
+import importlib.machinery
 import inspect
 import io
 import linecache
@@ -39,19 +41,36 @@ from . import wire
 from .slips import Slip, slips
 from .wire import Failure
 
-__all__ = ["Server", "predict", "serve"]
+__all__ = ["ENGINE", "Lent", "Server", "join", "keep", "no_engine", "predict", "serve"]
+
+ENGINE = "my_engine"  # the student's own engine: a module
 
 MAX_PRINTED = 400
 BRIEF = 0.05  # seconds that a changed function may take for a question: a change may make a loop endless
 ASYNC = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 PYTHONS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 predictions: dict[str, Any] = {}
+parts: dict[str, tuple[list[str], str]] = {}  # of this lesson, by exercise: what it asks for, and the lines given with it
 
 
 def predict(id: str = "", answer: Any = ..., *rest: Any, **options: Any) -> None:
     """What `minigrad.course.predict` is inside the sandbox: it remembers the answer and says nothing."""
     if not unanswered(answer):
         predictions[str(id)] = answer
+
+
+def keep(*ids: str, **options: Any) -> None:
+    """What `minigrad.course.keep` is inside the sandbox: what the notebook defines becomes part of `my_engine`, in silence."""
+    defined = vars(sys.modules["__main__"])
+    for names, given in (parts[id] for id in ids if id in parts):
+        join(vars(importlib.import_module(ENGINE)), {name: defined[name] for name in names if name in defined}, given)
+
+
+def join(engine: dict[str, Any], own: dict[str, Any], given: str) -> None:
+    """Add a part to an engine: what is the student's, and the lines that join it, as far as they can."""
+    engine.update(own)
+    with contextlib.suppress(Exception):
+        exec(given, engine)
 
 
 def unanswered(answer: Any, depth: int = 0) -> bool:
@@ -287,6 +306,27 @@ def fresh_namespace() -> dict[str, Any]:
     sys.modules["__main__"] = module
     module.__dict__.update(get_ipython=Shell, display=lambda *things, **options: None)
     return module.__dict__
+
+
+class Lent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `my_engine`: not the student's file, but the code that `give` gives when it is first imported."""
+
+    def __init__(self, give: Callable[[], types.CodeType]) -> None:
+        self.give = give
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        return importlib.machinery.ModuleSpec(name, self) if name == ENGINE else None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        """Python makes it."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        exec(self.give(), vars(module))
+
+
+def no_engine() -> types.CodeType:
+    """What is given where an engine is written from an empty file."""
+    raise ModuleNotFoundError(f"There is no {ENGINE} here: this exercise is written without it")
 
 
 class Shell:
