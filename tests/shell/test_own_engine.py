@@ -212,12 +212,14 @@ def started(part: str, times: int, folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", AGAIN, part, str(times), str(folder)])
 
 
+@pytest.mark.slow
 def test_two_notebooks_at_once_lose_nothing(tmp_path: Path) -> None:
     both = [started("7.1", 8, tmp_path), started("6.1", 8, tmp_path)]
     assert [each.wait(60) for each in both] == [0, 0]
     assert own_engine.parts_in(kept(tmp_path)) == ["3.0", "6.1", "7.1"] and kept(tmp_path).count("return 7") == 2
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_the_file_is_whole(tmp_path: Path) -> None:
     keep(PARTS["6.1"], ["def unbroadcast(g, shape):\n    return g"], tmp_path, "t")
     for pause in (0.0, 0.003, 0.011):
@@ -328,6 +330,7 @@ def ran(folder: Path, cells: list[str], **environment: str) -> list[str]:
             for c in nb.cells]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_keep_in_a_notebook(tmp_path: Path) -> None:
     """As a student would: too early, then after a check; in another kernel it is there; in a test nothing happens."""
     value, add = code_of(3)[2:4]
@@ -348,6 +351,8 @@ def test_keep_in_a_notebook(tmp_path: Path) -> None:
     *_, card, place = ran(tmp_path, again, MINIGRAD_CHECK="raise")
     assert not card and place.strip() == "my_engine.py (reference)" and kept(tmp_path) == text
     *_, card = ran(tmp_path, [*first, other, 'keep("3.1", replace=True)'])
+    edit = f"from pathlib import Path\nPath('../{FILE}').write_text('x = 5')"
+    assert ran(tmp_path, [*first, edit, "import my_engine\nprint(my_engine.x)"])[-1] == "5\n", "a change by hand counts at once"
     assert "3.1 plus, with its backward: kept" in card and "-    out = Value(self.data + other.data" in card
     assert [file.read_text(encoding="utf-8") for file in (tmp_path / own_engine.OLDER).iterdir()] == [text]
 
@@ -355,6 +360,7 @@ def test_keep_in_a_notebook(tmp_path: Path) -> None:
 WHERE = "from my_engine import *\nprint(Value.__add__.__code__.co_filename)"
 
 
+@pytest.mark.slow
 def test_a_check_in_the_terminal_takes_the_students_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "exercises").mkdir()
     (tmp_path / FILE).write_text("slope = 2\n", encoding="utf-8")

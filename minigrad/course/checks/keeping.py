@@ -56,7 +56,7 @@ def keep_card(exercise: Exercise, part: Part, namespace: dict[str, Any], over: b
         return Card(title, "not kept", (("would go (-) and come (+)", "\n".join(error.lines)),), (differs, how))
     except Unkept as error:
         return Card(title, "not kept", paragraphs=(str(error),))
-    sys.modules.pop(Path(FILE).stem, None)
+    sys.modules.pop(own_engine.NAME, None)
     label = "gone (-) and new (+)" if any(line.startswith("-") for line in change.lines) else "new"
     says = f"Your engine is {file}." + f" The one before is kept in {change.old}." * bool(change.old)
     return Card(title, "kept", ((label, "\n".join(change.lines)),), (says, *lacking(file, part)))

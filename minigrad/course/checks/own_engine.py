@@ -25,14 +25,17 @@ from importlib.util import spec_from_file_location
 from itertools import dropwhile, pairwise, takewhile
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from .. import notebooks
+from .card import in_notebook
 from .progress_store import folder, here, judged, locked, reason
 
 __all__ = ["FILE", "Change", "Differs", "Finder", "Part", "Unkept", "complete", "counted", "edited", "from_reference", "given",
            "keep", "lacking", "of_the_gap", "parts_in", "reference", "text_of"]  # fmt: skip
 
-FILE = "my_engine.py"
+NAME = "my_engine"
+FILE = f"{NAME}.py"
 OLDER = "my_engine_older"  # the folder beside it with what it was before each change
 BEGIN = '''"""My engine. keep("3.1") adds a part when its check has passed; change what you like."""
 
@@ -106,7 +109,7 @@ def bound(statement: ast.stmt) -> set[str]:
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        own = getattr(statement, "module", "") == "my_engine"
+        own = getattr(statement, "module", "") == NAME
         return {each.asname or each.name for each in statement.names if each.name != "*" and not own}
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
     leaves = [leaf for target in targets for leaf in (target.elts if isinstance(target, ast.Tuple) else [target])]
@@ -255,6 +258,14 @@ class Source(InspectLoader):
             exec(compile(tree, self.file if theirs else f"{FILE} (reference)", "exec"), vars(module))
 
 
+def forget_changed(*told: object) -> None:
+    """Before a cell runs: a file that has changed since it was imported is read anew by the next import."""
+    loader = getattr(sys.modules.get(NAME), "__loader__", None)
+    with contextlib.suppress(Unkept):
+        if isinstance(loader, Source) and not judged() and loader.own != text_of(folder() / FILE):
+            del sys.modules[NAME]
+
+
 class Finder(MetaPathFinder):
     """Finds `my_engine`: the student's file in the folder of the course, with what it lacks from the solutions.
 
@@ -267,9 +278,14 @@ class Finder(MetaPathFinder):
     def install(self) -> None:
         """Ask this finder first: a file of that name may lie in any folder of notebooks."""
         sys.meta_path[:] = [self, *(each for each in sys.meta_path if not isinstance(each, Finder))]
+        if in_notebook():
+            from IPython.core.getipython import get_ipython
+
+            shell: Any = get_ipython()
+            shell.events.register("pre_run_cell", forget_changed)
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if name != Path(FILE).stem:
+        if name != NAME:
             return None
         file = folder() / FILE
         own = "" if judged() else self.students(file)
