@@ -189,6 +189,32 @@ def unaided(function: str, right: Any, **arguments: Any) -> Probe:
     return run(asked, **arguments).expect(right)
 
 
+# The prelude of an exercise on the student's engine: inside `as_given(f, Value=Value)` the function f finds the check's Value
+# under this name, so that its verdict depends on no other exercise and on no file.
+AS_GIVEN = """
+class as_given:
+    def __init__(self, function, **given):
+        self.home, self.given = getattr(function, "__globals__", {}), given
+
+    def __enter__(self):
+        self.before = dict(self.home)
+        self.home.update(self.given)
+
+    def __exit__(self, *error):
+        for name in self.given:
+            del self.home[name]
+            if name in self.before:
+                self.home[name] = self.before[name]
+
+"""
+
+
+def on_given(given: str, code: str, answer: str, **data: Any) -> Probe:
+    """A program that ends with an expression and runs inside `as_given(...)`; the exercise needs `AS_GIVEN` in its prelude."""
+    lines = "".join(f"    {line}\n" for line in f"{code}\nanswer = {answer}".splitlines())
+    return run(f"with as_given({given}):\n{lines}answer", **data)
+
+
 Probes = Callable[[np.random.Generator], Iterable[Probe]]
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.course import lessons, notebooks
+from minigrad.course.checks import checking  # noqa: F401 (it finds my_engine)
 from minigrad.course.checks.card import verdict_card
 from minigrad.course.commands.matrix import wrong_answers
 from minigrad.course.exercise import Exercise
@@ -84,7 +85,7 @@ def given(id: str) -> dict[str, Any]:
     exercise = lessons.find(id)
     name = next(each for each in notebooks.lessons() if int(each[:2]) == exercise.lesson)
     student = worker.Server({"__name__": "__main__"})
-    quiet = "def check(*exercises): pass\nhint = predict = progress = check\n"
+    quiet = "def check(*exercises): pass\nhint = keep = predict = progress = check\n"
     for cell in notebooks.code_cells(notebooks.read(notebooks.path("exercises", name))):
         student.exec([re.sub(r"^from minigrad\.course import .*$", quiet, cell, flags=re.MULTILINE)])
         if f'check("{id}")' in cell:

@@ -1,7 +1,6 @@
-"""Lesson 04: what PyTorch does with the same code. Five functions on tensors, and four methods for the student's engine.
+"""Lesson 04: what PyTorch does with the same code. Five functions on tensors, and three tools for the student's engine.
 
-Exercise 4.6 is judged on a given `Value` that lacks `zero_grad`, `detach`, `retain_grad` and the switch `no_grad`.
-Its numbers live in arrays, so that "shares its numbers" and "copies them" are different things.
+Exercise 4.6 is judged on a `Value` of the check, so that a slip in the engine of lesson 03 cannot spoil it.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ import numpy as np
 
 import minigrad as torch  # noqa: F401 (the answers of the text use it)
 
-from ..exercise import Outside, Probe, numbers, run
+from ..checks.own_engine import given
+from ..exercise import AS_GIVEN, Outside, Probe, numbers, on_given, run
 from ..lesson_text import lesson
 
 ENGINE = "import minigrad as torch"
@@ -219,112 +219,103 @@ def probes_4_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(LEAVES_NO_TRACE, which=which).expect([k == 1 for k in which])
 
 
-# --- 4.6 four methods for an engine ---------------------------------------------------------------------------
+# --- 4.6 three tools for an engine ----------------------------------------------------------------------------
 
+# The engine of lesson 03 with what the notebook gives. `Kind` is a class like the Tensor of lesson 05.
+VALUES = f"""{AS_GIVEN}
+{given()["3.0"].given}
 
-def given() -> dict[str, Any]:
-    """The engine that the exercise notebook hands out, freshly made."""
+{given()["4.6"].given}
 
-    class Value:
-        recording = True
-        count = 0
+def _made(data, op, *inputs, factors):
+    out = Value(data, inputs, op)
+    def push():
+        for value, factor in zip(inputs, factors):
+            value.grad += factor * out.grad
+    out._backward = push
+    return out
 
-        def __init__(self, data: Any, parents: tuple[Any, ...] = (), derivatives: tuple[Any, ...] = ()) -> None:
-            self.data = np.asarray(data, dtype=float)
-            self.grad: Any = None
-            self.keeps_grad = False
-            self.parents = parents if Value.recording else ()
-            self.derivatives = derivatives if Value.recording else ()
-            Value.count += 1
-            self.serial = Value.count
+def _order(value, found):
+    for parent in value.parents:
+        _order(parent, found)
+    return found if value in found else found.append(value) or found
 
-        def __add__(self, other: Any) -> Any:
-            return Value(self.data + other.data, (self, other), (1.0, 1.0))
+def _walk(self):
+    order = _order(self, [])
+    for value in order:
+        value.grad = 0.0 if value.parents else value.grad
+    self.grad = 1.0
+    for value in reversed(order):
+        value._backward()
 
-        def __mul__(self, other: Any) -> Any:
-            return Value(self.data * other.data, (self, other), (other.data, self.data))
+Value.__add__ = lambda x, y: _made(x.data + y.data, "+", x, y, factors=(1.0, 1.0))
+Value.__mul__ = lambda x, y: _made(x.data * y.data, "*", x, y, factors=(y.data, x.data))
+Value.backward = _walk
 
-        def backward(self) -> None:
-            arrived = {self: 1.0}
-            while arrived:
-                v = max(arrived, key=lambda value: value.serial)
-                g = arrived.pop(v)
-                if v.keeps_grad or not v.parents:
-                    v.grad = g if v.grad is None else v.grad + g
-                for parent, derivative in zip(v.parents, v.derivatives, strict=True):
-                    arrived[parent] = arrived.get(parent, 0.0) + derivative * g
-
-    return {"Value": Value}
-
-
-ZERO = "x = Value(x)\n(x * x).backward()\nx.zero_grad()\nx.grad"
-ZERO_NEXT = "x = Value(x)\nx.zero_grad()\n(x * x).backward()\nx.zero_grad()\n(x * x).backward()\nx.grad"
-ZERO_OWN = "x = Value(x)\ny = x * x\ny.retain_grad()\ny.backward()\ny.zero_grad()\n[x.grad, y.grad, x.data]"
-ZERO_KEEPS = "x = Value(x)\ny = x * x\ny.retain_grad()\ny.zero_grad()\n(y * y).backward()\ny.grad"
-ZERO_FIRST = "x = Value(x)\nx.zero_grad()\nx.grad"
-ZERO_ASKS_NOT = "x = Value(x)\ny = x * x\ny.zero_grad()\n(y * y).backward()\n[x.grad, y.grad]"
-DETACH_FRESH = "x = Value(x)\nx.retain_grad()\n(x * x).backward()\nd = x.detach()\n(d * d).backward()\n[d.grad, x.grad]"
-DETACH = "x = Value(x)\nz = (x * x).detach() * x\nz.backward()\n[z.data, x.grad]"
-DETACH_SHARES = "x = Value(x)\nd = x.detach()\nd.data[...] = 99.0\nx.data"
+class Kind(Value):
+    pass
+"""
+ZERO = "x = Value(x)\n(x * x).backward()\nx.zero_grad()", "x.grad"
+ZERO_NEXT = "x = Value(x)\nx.zero_grad()\n(x * x).backward()\nx.zero_grad()\n(x * x).backward()", "x.grad"
+ZERO_OWN = "x = Value(x)\ny = x * x\ny.backward()\ny.zero_grad()", "[x.grad, y.grad, x.data]"
+DETACH_FRESH = "x = Value(x)\n(x * x).backward()\nd = x.detach()", "[d.grad, x.grad]"
+DETACH = "x = Value(x)\nz = (x * x).detach() * x\nz.backward()", "[z.data, x.grad]"
 DETACH_OTHER = (
-    "x, k = Value(x), Value(k)\ny = x * k\nd = y.detach()\ny.grad, d.grad = g, 2 * g\n"
-    "[len(d.parents), len(y.parents), y.grad]"
-)  # fmt: skip
-RETAIN = "x = Value(x)\ny = x * x\nz = y * y\ny.retain_grad()\nz.backward()\n[x.grad, y.grad, z.grad]"
-RETAIN_ONE = (
-    "x = Value(x)\ny = x * x\nz = y * y\nz.retain_grad()\nbefore = z.grad\n(z * z).backward()\n[y.grad, z.grad, before]"
+    "x, k = Value(x), Value(k)\ny = x * k\nd = y.detach()\ny.grad, d.grad = g, 2 * g",
+    "[len(d.parents), len(y.parents), y.grad]",
 )
-RETAIN_TWICE = (
-    "x = Value(x)\ny = x + x\ny.retain_grad()\ny.retain_grad()\n(y * y).backward()\n(y * y).backward()\ny.grad"
-)
-RETAIN_LATER = "x = Value(x)\ny = x + x\ny.retain_grad()\n(y * y).backward()\ny.retain_grad()\ny.grad"
-OFF = "x = Value(x)\nwith no_grad():\n    y = x * x\nz = x * x\n[y.data, len(y.parents), len(z.parents)]"
-WAITING = "x = Value(x)\nblock = no_grad()\ny = x * x\nwith block:\n    z = x * x\n[len(y.parents), len(z.parents)]"
+DETACH_KIND = "values = [Kind(x) if each else Value(x) for each in kinds]", "[type(v.detach()).__name__ for v in values]"
+OFF = "x = Value(x)\nwith no_grad():\n    y = x * x\nz = x * x", "[y.data, len(y.parents), len(z.parents)]"
+CONSTANT = "x = Value(x)\nwith no_grad():\n    y = x * x\n(y * x).backward()", "x.grad"
+WAITING = "x = Value(x)\nblock = no_grad()\ny = x * x\nwith block:\n    z = x * x", "[len(y.parents), len(z.parents)]"
 WAITING_OUTSIDE = (
-    "x = Value(x)\nblock = no_grad()\nwith no_grad():\n    with block:\n        pass\n    y = x * x\nlen(y.parents)"
+    "x = Value(x)\nblock = no_grad()\nwith no_grad():\n    with block:\n        pass\n    y = x * x",
+    "len(y.parents)",
 )
 NESTED = (
-    "x = Value(x)\nwith no_grad():\n    with no_grad():\n        w = x * x\n    y = x * x\nz = x * x\n"
-    "[len(w.parents), len(y.parents), len(z.parents)]"
+    "x = Value(x)\nwith no_grad():\n    with no_grad():\n        w = x * x\n    y = x * x\nz = x * x",
+    "[len(w.parents), len(y.parents), len(z.parents)]",
 )
 THREE = (
-    "x = Value(x)\nwith no_grad():\n    with no_grad():\n        with no_grad():\n            pass\n    y = x * x\n"
-    "z = x * x\n[len(y.parents), len(z.parents)]"
+    "x = Value(x)\nwith no_grad():\n    with no_grad():\n        with no_grad():\n            pass\n    y = x * x\nz = x * x",
+    "[len(y.parents), len(z.parents)]",
 )
 INNER_ERROR = (
     "x = Value(x)\nwith no_grad():\n    try:\n        with no_grad():\n            raise ValueError('stop')\n"
-    "    except ValueError:\n        pass\n    y = x * x\n[len(y.parents), len((x * x).parents)]"
+    "    except ValueError:\n        pass\n    y = x * x",
+    "[len(y.parents), len((x * x).parents)]",
 )
 ERROR = (
     "x = Value(x)\nseen = 'none'\ntry:\n    with no_grad():\n        raise ValueError('stop')\nexcept ValueError as error:\n"
-    "    seen = str(error)\n[seen, len((x * x).parents)]"
+    "    seen = str(error)",
+    "[seen, len((x * x).parents)]",
 )
+
+
+def on_values(program: tuple[str, str], **data: Any) -> Probe:
+    return on_given("detach, Value=Value", *program, **data)
 
 
 def probes_4_6(rng: np.random.Generator) -> Iterator[Probe]:
     x, k = (float(n) for n in numbers(rng, 2))
-    yield run(ZERO, x=x).expect(None).show()
-    yield run(ZERO_NEXT, x=x).expect(2 * x)
-    yield run(ZERO_OWN, x=x).expect([2 * x, None, x])
-    yield run(ZERO_KEEPS, x=x).expect(2 * x * x)
-    yield run(ZERO_FIRST, x=x).expect(None)
-    yield run(ZERO_ASKS_NOT, x=x).expect([4 * x**3, None])
-    yield run(DETACH_FRESH, x=x).expect([2 * x, 2 * x])
-    yield run(DETACH, x=2.0).expect([8.0, 4.0])
-    yield run(DETACH, x=x).expect([x**3, x * x])
-    yield run(DETACH_SHARES, x=x).expect(np.array(99.0)).show()
-    yield run(DETACH_OTHER, x=x, k=k, g=x - k).expect([0, 2, x - k])
-    yield run(RETAIN, x=x).expect([4 * x**3, 2 * x * x, None])
-    yield run(RETAIN_ONE, x=x).expect([None, 2 * x**4, None])
-    yield run(RETAIN_TWICE, x=x).expect(8 * x)
-    yield run(RETAIN_LATER, x=x).expect(4 * x)
-    yield run(OFF, x=x).expect([x * x, 0, 2])
-    yield run(NESTED, x=x).expect([0, 0, 2])
-    yield run(THREE, x=x).expect([0, 2])
-    yield run(INNER_ERROR, x=x).expect([0, 2])
-    yield run(WAITING, x=x).expect([2, 0])
-    yield run(WAITING_OUTSIDE, x=x).expect(0)
-    yield run(ERROR, x=x).expect(["stop", 2])
+    yield on_values(ZERO, x=x).expect(0.0).show()
+    yield on_values(ZERO_NEXT, x=x).expect(2 * x)
+    yield on_values(ZERO_OWN, x=x).expect([2 * x, 0.0, x])
+    yield on_values(DETACH_FRESH, x=x).expect([0.0, 2 * x])
+    yield on_values(DETACH, x=2.0).expect([8.0, 4.0])
+    yield on_values(DETACH, x=x).expect([x**3, x * x])
+    yield on_values(DETACH_OTHER, x=x, k=k, g=x - k).expect([0, 2, x - k])
+    kinds = [bool(n) for n in rng.permutation([0, 0, 1, 1])]
+    yield on_values(DETACH_KIND, x=x, kinds=kinds).on("`class Kind(Value)` is a class like the `Tensor` of lesson 05.").expect(
+        ["Kind" if each else "Value" for each in kinds])  # fmt: skip
+    yield on_values(OFF, x=x).expect([x * x, 0, 2])
+    yield on_values(CONSTANT, x=x).expect(x * x)
+    yield on_values(NESTED, x=x).expect([0, 0, 2])
+    yield on_values(THREE, x=x).expect([0, 2])
+    yield on_values(INNER_ERROR, x=x).expect([0, 2])
+    yield on_values(WAITING, x=x).expect([2, 0])
+    yield on_values(WAITING_OUTSIDE, x=x).expect(0)
+    yield on_values(ERROR, x=x).expect(["stop", 2])
 
 
 # --- the predictions of the reading notebook ------------------------------------------------------------------
@@ -344,6 +335,6 @@ LESSON = lesson(
         "4.3": {"probes": probes_4_3, "prelude": ENGINE},
         "4.4": {"probes": probes_4_4, "prelude": ENGINE},
         "4.5": {"probes": probes_4_5, "prelude": UNREAD},
-        "4.6": {"probes": probes_4_6, "prelude": "Value.recording = True", "scaffold": given},
+        "4.6": {"probes": probes_4_6, "prelude": VALUES},
     },
 )

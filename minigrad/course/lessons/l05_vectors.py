@@ -12,14 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..checks.own_engine import given
-from ..exercise import (
-    Outside,
-    Probe,
-    Raises,
-    call,
-    numbers,
-    run,
-)  # fmt: skip
+from ..exercise import AS_GIVEN, Outside, Probe, Raises, call, numbers, on_given, run
 from ..lesson_text import lesson
 
 Array = np.ndarray[Any, Any]
@@ -165,78 +158,48 @@ def check_shape(shape: tuple[int, ...], gradient: Array) -> Array:
 
 # --- 5.5 an operation from its rule ---------------------------------------------------------------------------
 
-# The classes that the notebook gives, as `keep` writes them: the check depends on no other exercise and no file.
-OPERATION = (
-    "import numpy as np\n"
-    + "\n".join(given()[part].given for part in ("3.0", "5.4"))
-    + """
-class as_given:
-    def __init__(self, **others):
-        self.given = {"Value": Value, "Tensor": Tensor, "fitted": fitted, **others}
-
-    def __enter__(self):
-        self.home = getattr(operation, "__globals__", {})
-        self.before = dict(self.home)
-        self.home.update(self.given)
-
-    def __exit__(self, *error):
-        for name in self.given:
-            del self.home[name]
-            if name in self.before:
-                self.home[name] = self.before[name]
-"""
-)
+# What the notebook gives, as `keep` writes it.
+OPERATION = f"import numpy as np\n{AS_GIVEN}" + "\n".join(given()[part].given for part in ("3.0", "5.4"))
+CLASSES = "operation, Tensor=Tensor, fitted=fitted"
 MUL = "mul = operation('*', np.multiply, lambda g, x, y: (g * y, g * x))\n"
 NEW = "a, b = Tensor(a), Tensor(b)\n"
 
 
-def given_part(code: str, last: str, **others: str) -> str:
-    """A program that uses the classes of the notebook."""
-    more = ", ".join(f"{name}={value}" for name, value in others.items())
-    lines = "".join(f"    {line}\n" for line in f"{code}answer = {last}".splitlines())
-    return f"with as_given({more}):\n{lines}answer"
-
-
 def probes_5_5(rng: np.random.Generator) -> Iterator[Probe]:
     a, b, g, s = (numbers(rng, 3) for _ in range(4))
-    pair, push = {"a": a, "b": b}, "c.grad = g\nc._backward()\n"
+    pair, both, push = {"a": a, "b": b}, "[a.grad, b.grad]", "c.grad = g\nc._backward()"
     shown = {"a": np.array([1.0, 2.0]), "b": np.array([3.0, 4.0]), "g": np.array([1.0, 10.0])}
-    yield run(given_part(MUL + NEW + "c = mul(a, b)\n" + push, "[a.grad, b.grad]"), **shown).expect(
-        [np.array([3.0, 40.0]), np.array([1.0, 20.0])]).show()  # fmt: skip
-    yield run(given_part(MUL + NEW, "mul(a, b).data"), **pair).expect(a * b)
-    yield run(given_part(MUL + NEW + "c = mul(a, b)\n" + push, "[a.grad, b.grad]"), **pair, g=g).expect([g * b, g * a])
-    yield run(given_part(MUL + NEW + "a.grad = s\nc = mul(a, b)\n" + push, "a.grad"), **pair, g=g, s=s).on(
+    product = MUL + NEW + "c = mul(a, b)\n"
+    yield on_given(CLASSES, product + push, both, **shown).expect([np.array([3.0, 40.0]), np.array([1.0, 20.0])]).show()
+    yield on_given(CLASSES, product, "c.data", **pair).expect(a * b)
+    yield on_given(CLASSES, product + push, both, **pair, g=g).expect([g * b, g * a])
+    yield on_given(CLASSES, MUL + NEW + "a.grad = s\nc = mul(a, b)\n" + push, "a.grad", **pair, g=g, s=s).on(
         "a has a gradient already, from another operation. What does the closure do with it?").expect(s + g * b)  # fmt: skip
-    yield run(given_part(MUL + "a = Tensor(a)\nc = mul(a, a)\n" + push, "a.grad"), a=a, g=g).expect(2 * g * a)
+    yield on_given(CLASSES, MUL + "a = Tensor(a)\nc = mul(a, a)\n" + push, "a.grad", a=a, g=g).expect(2 * g * a)
     square = "square = operation('square', np.square, lambda g, x: g * 2 * x)\na = Tensor(a)\nc = square(a)\n"
-    yield run(given_part(square + push, "a.grad"), a=a, g=g).on(
+    yield on_given(CLASSES, square + push, "a.grad", a=a, g=g).on(
         "This operation has one input, and its rule returns one array, and no tuple.").expect(2 * g * a)  # fmt: skip
     three = "f = operation('f', lambda x, y, z: x * y + z, lambda g, x, y, z: (g * y, g * x, g))\nz = Tensor(z)\n"
-    yield run(given_part(three + NEW + "c = f(a, b, z)\n" + push, "[c.data, a.grad, b.grad, z.grad]"), **pair, z=s, g=g
-              ).expect([a * b + s, g * b, g * a, g])  # fmt: skip
+    all_three = "[c.data, a.grad, b.grad, z.grad]"
+    yield on_given(CLASSES, three + NEW + "c = f(a, b, z)\n" + push, all_three, **pair, z=s, g=g).expect(
+        [a * b + s, g * b, g * a, g])  # fmt: skip
     plain = MUL + "a = Tensor(a)\nc, d = mul(a, 2.5), mul(b, a)\n"
-    parents = "[type(p).__name__ for each in (c, d) for p in each.parents]"
-    yield run(given_part(plain, parents), **pair).on(
+    yield on_given(CLASSES, plain, "[type(p).__name__ for each in (c, d) for p in each.parents]", **pair).on(
         "`mul(a, 2.5)` has a number among its inputs, and `mul(b, a)` an array.").expect(["Tensor"] * 4)  # fmt: skip
-    yield run(given_part(plain + push, "[c.data, a.grad]"), **pair, g=g).expect([2.5 * a, 2.5 * g])
+    yield on_given(CLASSES, plain + push, "[c.data, a.grad]", **pair, g=g).expect([2.5 * a, 2.5 * g])
     marks = numbers(rng, 2).tolist()
-    same = "a.mark, b.mark = marks\nc = mul(a, b)\n"
-    yield run(given_part(MUL + NEW + same, "[getattr(p, 'mark', None) for p in c.parents]"), **pair, marks=marks).on(
+    same = MUL + NEW + "a.mark, b.mark = marks\nc = mul(a, b)"
+    yield on_given(CLASSES, same, "[getattr(p, 'mark', None) for p in c.parents]", **pair, marks=marks).on(
         "The parents of the result are a and b themselves.").expect(marks)  # fmt: skip
     op = str(rng.choice(["cube", "third", "half"])) + str(rng.integers(10, 99))
-    named = "c = operation(op, np.negative, lambda g, x: -g)(Tensor(a))\n"
-    yield run(given_part(named, "c.op"), op=op, a=a).on("The result stores the name of its operation.").expect(op)
-    both = "c = mul(a, b)\nd = mul(b, b)\n"
-    yield run(given_part(MUL + NEW + both + push, "[a.grad, b.grad]"), **pair, g=g).on(
+    named = "c = operation(op, np.negative, lambda g, x: -g)(Tensor(a))"
+    yield on_given(CLASSES, named, "c.op", op=op, a=a).on("The result stores the name of its operation.").expect(op)
+    yield on_given(CLASSES, product + "d = mul(b, b)\n" + push, both, **pair, g=g).on(
         "d has no gradient yet, and its closure has not run.").expect([g * b, g * a])  # fmt: skip
-    fits = given_part(MUL + NEW + "c = mul(a, b)\n" + push, "[a.grad, b.grad]", fitted="lambda g, shape: g[: shape[0]]")
-    yield run(fits, a=a, b=b[:1], g=g).on(
+    fits = CLASSES.replace("fitted=fitted", "fitted=lambda g, shape: g[: shape[0]]")
+    yield on_given(fits, product + push, both, a=a, b=b[:1], g=g).on(
         "Here `fitted` shortens a gradient to the shape that it is given. Which shape does each input have?"
     ).expect([g * b[0], g[:1] * a[:1]])  # fmt: skip
-    off = "Value.recording = False\ntry:\n    c = mul(a, b)\nfinally:\n    Value.recording = True\n"
-    yield run(given_part(MUL + NEW + off + push, "[c.data, len(c.parents), a.grad, b.grad]"), **pair, g=g).on(
-        "`Value.recording` was False, as in `no_grad`, so the result has no parents, and its `_backward` does nothing."
-    ).expect([a * b, 0, 0.0, 0.0])  # fmt: skip
 
 
 LESSON = lesson(
