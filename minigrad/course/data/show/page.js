@@ -6,6 +6,13 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 const shown = (draw) => { redraws.push(draw); draw(); };
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraws.forEach((draw) => draw()));
 
+// ---- a field to draw in, which says so while it is empty
+const emptied = (pen, words) => {
+	pen.clearRect(0, 0, pen.canvas.width, pen.canvas.height);
+	Object.assign(pen, { font: `${pen.canvas.width / 16}px system-ui, sans-serif`, textAlign: "center", fillStyle: colour("quiet") });
+	pen.fillText(words, pen.canvas.width / 2, pen.canvas.height / 2);
+};
+
 // ---- a loss curve; the circle goes with the film
 const line = (losses, top) => losses.map((loss, i) => `${i ? "L" : "M"}${(100 * i) / (losses.length - 1 || 1)} ${100 - (100 * loss) / top}`);
 const curve = (id, losses, dots = []) => {
@@ -109,10 +116,10 @@ if ($("plane")) {
 
 	const list = $("csv"), field = $("place").getContext("2d");
 	shown(() => {
-		field.clearRect(0, 0, width, height);
-		for (const row of list.value.split("\n").slice(1)) {
-			const [x, y, kind] = row.split(",");
-			if (kind) dot(field, (x / 4) * width, (1 - y / 3) * height, kind.trim() === "orange");
+		const rows = list.value.split("\n").slice(1).map((row) => row.split(",")).filter((row) => row[2]);
+		emptied(field, rows.length ? "" : "click or tap here");
+		for (const [x, y, kind] of rows) {
+			dot(field, (x / 4) * width, (1 - y / 3) * height, kind.trim() === "orange");
 		}
 	});
 	list.addEventListener("input", redraws.at(-1));
@@ -179,7 +186,7 @@ if ($("draw")) {
 		return [parts[1].appendChild(document.createElement("i")), parts[2]];
 	});
 	shown(() => {
-		pen.clearRect(0, 0, canvas.width, canvas.height);
+		emptied(pen, still || strokes.length ? "" : "draw here");
 		stroke(pen, 22, (point) => point);
 		const pixels = still?.pixels ?? (strokes.length ? small() : null), chances = pixels && read(pixels.map((ink) => ink / 16));
 		const sees = $("small").getContext("2d");
