@@ -140,7 +140,7 @@ def blamed(name: str) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == name]
         where = f" in line {lines[-1]}" if lines else ""
-        raise Unshown(f"{name} fails{where} ({type(error).__name__}: {error})") from None
+        raise Unshown(f"{name} fails{where} ({type(error).__name__}: {' '.join(str(error).split())})") from None
 
 
 # 03: two classes of points -------------------------------------------------------------------------------

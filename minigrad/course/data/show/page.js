@@ -29,7 +29,7 @@ const curve = (id, losses, dots = []) => {
 	add("line", line(losses, top).join(""));
 	const now = add("dots", "");
 	svg.closest(".curve").querySelector(".top").textContent = top.toPrecision(3);
-	svg.closest(".curve").querySelector(".last").textContent = `step ${losses.length}`;
+	svg.closest(".curve").querySelector(".last").textContent = `step ${losses.length.toLocaleString("en")}`;
 	return (step) => now.setAttribute("d", step ? line(losses, top)[step - 1].replace("L", "M") + "h0" : "");
 };
 const mark = $("twenty") ? curve("twenty", data.losses.slice(0, 20), data.pytorch) : curve("curve", data.losses);
@@ -144,7 +144,7 @@ if ($("plane")) {
 if ($("frame")) {
 	$("before").src = data.film[0].picture;
 	$("after").src = data.film.at(-1).picture;
-	film(({ step, picture }) => { $("frame").src = picture; $("frame").alt = `What is mended after step ${step}.`; });
+	film(({ step, picture }) => { $("frame").src = picture; $("frame").alt = `The picture after step ${step}.`; });
 }
 
 // ---- 12 and 14: a digit is drawn, made as small as the training's, and read
