@@ -18,55 +18,15 @@ import nbformat
 import numpy as np
 import pytest
 
-from minigrad.course import notebooks
 from minigrad.course.checks import own_engine
-from minigrad.course.checks.own_engine import FILE, Part, Unkept, given, keep, reference
+from minigrad.course.checks.own_engine import FILE, Unkept, given, keep, reference
 from minigrad.course.commands import terminal
 from minigrad.viz import step
 
 PARTS = given()
-OPERATION = """
-def operation(op, forward, rule):
-    def apply(*inputs):
-        inputs = tuple(t if isinstance(t, Tensor) else Tensor(t) for t in inputs)
-        arrays = [t.data for t in inputs]
-        out = Tensor(forward(*arrays), inputs, op)
-
-        def push():
-            gradients = rule(out.grad, *arrays)
-            gradients = gradients if isinstance(gradients, tuple) else (gradients,)
-            for t, g in zip(inputs, gradients):
-                t.grad = t.grad + fitted(g, t.data.shape)
-
-        if out.parents:
-            out._backward = push
-        return out
-
-    return apply
-"""
-IN_04 = """
-def zero_grad(self):
-    self.grad = 0.0
-
-def detach(self):
-    return type(self)(self.data)
-
-class no_grad:
-    def __enter__(self):
-        self.before = Value.recording
-        Value.recording = False
-
-    def __exit__(self, *error):
-        Value.recording = self.before
-"""  # what 4.6 and 5.5 will ask for on this engine
 MATMUL = "def matmul_backward(G, X, W):\n    # each has the shape of its own\n    return G @ W.T, X.T @ G"
 ORDER = "def topological_order(root):\n    return [*map(topological_order, root.parents), root]"
 OTHER = MATMUL.replace("return G @ W.T, X.T @ G", "dX = G @ W.T\n    return dX, X.T @ G")
-
-
-def code_of(number: int) -> list[str]:
-    name = next(each for each in notebooks.lessons() if int(each[:2]) == number)
-    return notebooks.code_cells(notebooks.read(notebooks.path("solutions", name)))
 
 
 def kept(folder: Path) -> str:
@@ -76,7 +36,7 @@ def kept(folder: Path) -> str:
 def test_the_solutions_kept_one_after_another_train_the_digits(tmp_path: Path) -> None:
     """As a student would, from 03 to 12: it agrees with PyTorch's losses, reads the digits, and the stepper walks it."""
     for part in PARTS.values():
-        cells = with_stand_ins(part)
+        cells = own_engine.solved(part)
         assert keep(part, cells, tmp_path, "a title").lines, part.id
         assert not keep(part, cells, tmp_path, "a title").lines, "a second time nothing changes"
     text = kept(tmp_path)
@@ -96,7 +56,7 @@ def test_parts_that_come_late_stand_where_they_are_needed(tmp_path: Path) -> Non
     for odd in (1, 0):
         for part in PARTS.values():
             if part.lesson % 2 == odd:
-                keep(part, with_stand_ins(part), tmp_path, "t")
+                keep(part, own_engine.solved(part), tmp_path, "t")
     space: dict[str, object] = {"__name__": "my_engine"}
     exec(kept(tmp_path), space)
     exec("w = Tensor([[1.0], [2.0]])\nTensor([[3.0, 4.0]]).__matmul__(w).sum().backward()", space)
@@ -244,6 +204,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Pa
     monkeypatch.chdir(tmp_path / "exercises")
     monkeypatch.delenv("MINIGRAD_CHECK", raising=False)
     told: list[str] = []
+    own_engine.said.clear()
     monkeypatch.setattr(sys, "meta_path", [own_engine.Finder(told.append), *sys.meta_path])
     yield tmp_path, told
     sys.modules.pop("my_engine", None)
@@ -254,11 +215,8 @@ def imported() -> ModuleType:
     return importlib.import_module("my_engine")
 
 
-def test_the_engine_is_the_file_in_the_folder_of_the_course_completed(
-    course: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_engine_is_the_file_in_the_folder_of_the_course_completed(course: tuple[Path, list[str]]) -> None:
     folder, told = course
-    monkeypatch.setattr(own_engine, "solved", with_stand_ins)
     for part in ("3.4", "7.1"):
         keep(PARTS[part], [MATMUL, ORDER], folder, "t")
     module = imported()
@@ -271,7 +229,7 @@ def test_the_engine_is_the_file_in_the_folder_of_the_course_completed(
     assert "its own" in inspect.getsource(module.matmul_backward), "tracebacks show the line in the file"
     (folder / "exercises" / FILE).write_text("x = 1\n")
     assert imported().__file__ == str(folder / FILE) and imported() and len(told) == 2
-    assert told[1].startswith(f"The {FILE} in {folder / 'exercises'} is not used")
+    assert told[1].startswith(f"The {FILE} in `{folder / 'exercises'}` is not used")
 
 
 @pytest.mark.parametrize(
@@ -290,25 +248,17 @@ def test_without_a_file_and_in_a_test_it_is_the_reference(
     course: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, told = course
-    monkeypatch.setattr(own_engine, "solved", with_stand_ins)
-    reference.cache_clear()
     assert imported().Tensor([1.0]).data == [1.0] and imported()
-    assert len(told) == 1 and told[0].startswith(f"There is no {FILE} in {folder} yet")
+    assert len(told) == 1 and told[0].startswith(f"There is no {FILE} in `{folder}` yet")
     (folder / FILE).write_text("x = 1\n")
     assert imported().x == 1
     monkeypatch.setenv("MINIGRAD_CHECK", "raise")
     assert not hasattr(imported(), "x") and len(told) == 1
-    reference.cache_clear()
 
 
-def with_stand_ins(part: Part) -> list[str]:
-    return [IN_04] if part.id == "4.6" else [OPERATION] if part.id == "5.5" else code_of(part.lesson)
-
-
-def test_the_reference_has_the_parts_of_the_lessons_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_engine, "solved", with_stand_ins)
+def test_the_reference_has_the_parts_of_the_lessons_before() -> None:
     for before in (3, 7, 12):
-        text = reference.__wrapped__(before)
+        text = reference(before)
         there = [part for part in PARTS.values() if part.lesson < before]
         assert own_engine.parts_in(text) == [part.id for part in there] and "### " not in text
         assert own_engine.from_reference(text) == [part.id for part in there if part.names]
@@ -333,15 +283,17 @@ def ran(folder: Path, cells: list[str], **environment: str) -> list[str]:
 @pytest.mark.slow
 def test_keep_in_a_notebook(tmp_path: Path) -> None:
     """As a student would: too early, then after a check; in another kernel it is there; in a test nothing happens."""
-    value, add = code_of(3)[2:4]
+    value, add = own_engine.solved(PARTS["3.1"])[2:4]
     first = ["from minigrad.course import check, keep", "from my_engine import *", "import math", value]
     blank = "def add(self, other):\n    ...  # your code here\n\nValue.__add__ = add"
-    cells = [*first, blank, 'keep("3.1")', f"%%time\n{add}", 'check("3.1")', 'keep("3.1")', 'keep("3.1")', WHERE, 'keep("4.1")']
-    _, engine, _, _, _, early, _, checked, card, again, place, no_part = ran(tmp_path, cells)
-    assert f"There is no {FILE} in {tmp_path} yet" in engine and 'Run check("3.1"), then this again' in early
-    assert "All 15 probes agree" in checked and card.startswith(f"{FILE}: 3.1 plus, with its backward: kept\n  new  +")
-    assert f"Your engine is {tmp_path / FILE}." in card.replace("\n  ", " ") and "there already" in again
+    keeps = ['keep("3.1")', f"%%time\n{add}", 'check("3.1")', 'keep("3.1")', 'keep("3.1")']
+    cells = [*first, blank, *keeps, WHERE, 'check("3.1")', 'keep("4.1")']
+    _, engine, _, _, _, early, _, checked, card, again, place, imported, no_part = ran(tmp_path, cells)
+    assert f"There is no {FILE} in `{tmp_path}` yet" in engine and 'Run check("3.1"), then this again' in early
+    assert "All 15 probes agree" in checked and card.startswith(f"{FILE}: 3.1 plus, with its backward: kept\n  new lines  +")
+    assert f"Your engine is `{tmp_path / FILE}`." in card.replace("\n  ", " ") and "there already" in again
     assert place.strip() == str(tmp_path / FILE) and "the engine gets nothing from 4.1" in no_part
+    assert "`Value.__add__` is imported from my_engine.py now" in imported and "Run the cell in which you wrote it" in imported
     text = kept(tmp_path)
     other = add.replace("self.data + other.data", "other.data + self.data")
     again = [*first, other, 'keep("3.1")', WHERE]
@@ -361,11 +313,11 @@ WHERE = "from my_engine import *\nprint(Value.__add__.__code__.co_filename)"
 
 
 @pytest.mark.slow
-def test_a_check_in_the_terminal_takes_the_students_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_notebook_in_the_terminal_has_the_students_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "exercises").mkdir()
     (tmp_path / FILE).write_text("slope = 2\n", encoding="utf-8")
-    first = 'from minigrad.course import check, keep\nimport my_engine\nkeep("5.1")'
-    cells = [first, "def vjp_square(v, x):\n    return v * my_engine.slope * x", 'check("5.1")']
+    first = 'from minigrad.course import check, keep\nfrom my_engine import slope\nkeep("5.1")'
+    cells = [first, "def vjp_square(v, x):\n    return v * slope * x", 'check("5.1")']
     nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     nbformat.write(nb, file := tmp_path / "exercises" / "05_vectors_exercises.ipynb")
     assert terminal.check_notebook(file), capsys.readouterr().out

@@ -11,6 +11,7 @@ and then raises `NotPassed`: a notebook is judged by its answers, never by its s
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import sys
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from .. import lessons, misconceptions
 from ..exercise import EDITION, Exercise
 from ..judge.shown import shown_answer
 from ..judge.verdict import Verdict, judge
-from ..student import wire, worker
+from ..student import lent, wire, worker
 from ..student.child import examine
 from ..student.student import Local
 from . import forms, history, locks, next_step, own_engine, progress_store, updating, welcome
@@ -76,7 +77,7 @@ def of_another_edition() -> bool:
 
 def check_one(exercise: Exercise, namespace: dict[str, Any]) -> Verdict:
     """Judge, note the progress, show the card."""
-    verdict = doubted(exercise) or examine(exercise, namespace)
+    verdict = doubted(exercise, namespace) or examine(exercise, namespace)
     card = dressed(card_of(exercise, verdict, remember(exercise, verdict)))
     if not progress_store.judged() and verdict.status != "missing":
         failed = filter(None, map(history.failed_below, exercise.names))
@@ -89,10 +90,26 @@ def check_one(exercise: Exercise, namespace: dict[str, Any]) -> Verdict:
     return verdict
 
 
-def doubted(exercise: Exercise) -> Verdict | None:
-    """The verdict on a name whose cell failed or changed since it was set; None in a class, where all runs from the top."""
-    doubts = () if progress_store.judged() else tuple(filter(None, map(history.doubt, exercise.names)))
+def doubted(exercise: Exercise, namespace: dict[str, Any]) -> Verdict | None:
+    """The verdict on a name whose cell failed or changed since it was set, or that has been imported from the engine; None in
+    a class, where all runs from the top."""
+    if progress_store.judged():
+        return None
+    kept = (of_the_file(name) for name in exercise.names if lent.theirs(held(namespace, name)))
+    doubts = [*filter(None, map(history.doubt, exercise.names)), *kept]
     return Verdict(exercise.id, "missing", 0.0, exercise.points, doubts[0]) if doubts else None
+
+
+def held(namespace: dict[str, Any], name: str) -> Any:
+    """What a namespace has under a name such as `descend` or `Value.add`; None for nothing."""
+    root, *path = name.split(".")
+    return functools.reduce(lambda thing, attribute: getattr(thing, attribute, None), path, namespace.get(root))
+
+
+def of_the_file(name: str) -> tuple[str, ...]:
+    """That a name has been imported from the student's engine, in sentences."""
+    words = f"`{name}` is imported from {own_engine.FILE} now, and what stands there is no answer."
+    return (words, "Run the cell in which you wrote it, then check again.")
 
 
 def lock(exercise: Exercise, answer: Any, typed: bool = False) -> tuple[Verdict, Card]:

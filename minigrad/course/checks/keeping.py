@@ -46,19 +46,19 @@ def keep_card(exercise: Exercise, part: Part, namespace: dict[str, Any], over: b
         cells = cells_that_ran()
         text = own_engine.text_of(file) if file.exists() else ""
         if text and own_engine.edited(text, part, cells, exercise.title) == text:
-            return Card(title, "there already", paragraphs=(f"{file} has it as it is here.", *lacking(file, part)))
-        if not (doubted(exercise) or examine(exercise, namespace)).passed:
+            return Card(title, "there already", paragraphs=(f"`{file}` has it as it is here.", *lacking(file, part)))
+        if not (doubted(exercise, namespace) or examine(exercise, namespace)).passed:
             return Card(title, "not kept", paragraphs=(f'Its check does not pass yet. Run check("{id}"), then this again.',))
         change = own_engine.keep(part, cells, folder, exercise.title, over)
     except Differs as error:
         differs = f"{FILE} has other lines for {id}, so nothing was written."
-        how = f'If you want the new ones, run keep("{id}", replace=True): the file is then kept under a name with the date.'
-        return Card(title, "not kept", (("would go (-) and come (+)", "\n".join(error.lines)),), (differs, how))
+        how = f'If you want the new ones, run keep("{id}", replace=True). The file of now then stays in {own_engine.OLDER}.'
+        return Card(title, "not kept", (("lines that would go (-) and come (+)", "\n".join(error.lines)),), (differs, how))
     except Unkept as error:
         return Card(title, "not kept", paragraphs=(str(error),))
     sys.modules.pop(own_engine.NAME, None)
-    label = "gone (-) and new (+)" if any(line.startswith("-") for line in change.lines) else "new"
-    says = f"Your engine is {file}." + f" The one before is kept in {change.old}." * bool(change.old)
+    label = "lines that are gone (-) and new (+)" if any(line.startswith("-") for line in change.lines) else "new lines"
+    says = f"Your engine is `{file}`." + f" The one before is kept in `{change.old}`." * bool(change.old)
     return Card(title, "kept", ((label, "\n".join(change.lines)),), (says, *lacking(file, part)))
 
 
@@ -73,6 +73,6 @@ def cells_that_ran() -> list[str]:
 
 
 def lacking(file: Path, part: Part) -> tuple[str, ...]:
-    """What the engine lacks of earlier lessons, and what to do about it."""
+    """What the engine lacks of earlier lessons, and what to do about it; once."""
     gap = own_engine.lacking(own_engine.text_of(file), part.lesson)
-    return (own_engine.of_the_gap(gap),) if gap else ()
+    return tuple(filter(own_engine.new, [own_engine.of_the_gap(gap)] if gap else []))

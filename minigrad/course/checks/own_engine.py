@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from importlib.abc import InspectLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
-from itertools import dropwhile, pairwise, takewhile
+from itertools import dropwhile, pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,6 +44,7 @@ import math
 import numpy as np
 '''
 HEAD = re.compile(r"# === (\d+\.\w+)(?:: ([\w, ]+))?\n")
+said: set[str] = set()  # what the student knows of the engine
 GIVEN = Path(__file__).parents[1] / "lessons" / "my_engine.txt"
 NO_CODE = re.compile(rf"^(?:[%!?].*| *### (?:{notebooks.BEGIN}|{notebooks.END}))$\n?", re.MULTILINE)  # magics and marks
 REFERENCE = "(from the reference, not yours)"
@@ -226,16 +227,14 @@ def completed(text: str, before: int = 100) -> str:
 
 def lacking(text: str, before: int = 100) -> list[Part]:
     """The parts of the lessons before this one that a text does not have."""
-    there, written = parts_in(text), takewhile(solved, given().values())  # a part needs those before it
-    return [part for part in written if part.lesson < before and part.id not in there]
+    there = parts_in(text)
+    return [part for part in given().values() if part.lesson < before and part.id not in there]
 
 
 def solved(part: Part) -> list[str]:
-    """The cells of the solutions that have a part; none where the exercise is not written yet."""
+    """The cells of the solutions that have a part."""
     name = next(name for name in notebooks.lessons() if name.startswith(f"{part.lesson:02d}_"))
-    solution = notebooks.read(notebooks.path("solutions", name))
-    written = not part.names or part.id in notebooks.exercise_ids(solution)
-    return notebooks.code_cells(solution) if written else []
+    return notebooks.code_cells(notebooks.read(notebooks.path("solutions", name)))
 
 
 @dataclass(frozen=True)
@@ -258,6 +257,13 @@ class Source(InspectLoader):
             exec(compile(tree, self.file if theirs else f"{FILE} (reference)", "exec"), vars(module))
 
 
+def new(words: str) -> bool:
+    """True when this has not been said yet."""
+    fresh = words not in said
+    said.add(words)
+    return fresh
+
+
 def forget_changed(*told: object) -> None:
     """Before a cell runs: a file that has changed since it was imported is read anew by the next import."""
     loader = getattr(sys.modules.get(NAME), "__loader__", None)
@@ -269,11 +275,15 @@ def forget_changed(*told: object) -> None:
 class Finder(MetaPathFinder):
     """Finds `my_engine`: the student's file in the folder of the course, with what it lacks from the solutions.
 
-    say: is told once what the student should know of it.
+    tell: is told once what the student should know of it.
     """
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self.say = functools.cache(say)
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
+
+    def say(self, words: str) -> None:
+        if new(words):
+            self.tell(words)
 
     def install(self) -> None:
         """Ask this finder first: a file of that name may lie in any folder of notebooks."""
@@ -302,9 +312,9 @@ class Finder(MetaPathFinder):
             raise ImportError(str(error)) from None
         stray = here() / FILE
         if stray != file and stray.exists():
-            self.say(f"The {FILE} in {here()} is not used: your engine is the one in {folder()}.")
+            self.say(f"The {FILE} in `{here()}` is not used: your engine is the one in `{folder()}`.")
         if not own:
-            self.say(f"There is no {FILE} in {folder()} yet, so this is the engine of the solutions. Yours begins when you "
+            self.say(f"There is no {FILE} in `{folder()}` yet, so this is the engine of the solutions. Yours begins when you "
                      'run keep("3.1") after its check has passed.')  # fmt: skip
         with contextlib.suppress(Unkept):
             there = [given()[id].lesson for id in parts_in(own)]
