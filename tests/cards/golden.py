@@ -23,7 +23,7 @@ from minigrad.course.commands.matrix import wrong_answers
 from minigrad.course.exercise import Exercise
 from minigrad.course.grading.grader import TRIES
 from minigrad.course.judge.verdict import Verdict, judge
-from minigrad.course.student import worker
+from minigrad.course.student import lent, worker
 from minigrad.course.student.child import Child
 from minigrad.course.student.student import Local
 
@@ -70,7 +70,9 @@ def answered(exercise: Exercise, code: str) -> str:
         return shown(exercise, judge(exercise, Local(exercise.namespace(answer)), 0, TRIES))
     if exercise.written and isinstance(ast.parse(code).body[0], ast.Expr):
         code = f"{exercise.name} = (\n{code})"
-    student = Child(exercise, given(exercise.id))
+    space = given(exercise.id)
+    *_, engine = lent.engines(exercise, space)
+    student = Child(exercise, space, engine)
     try:
         failed = [] if isinstance(ran := student.student.exec([code]), worker.Failure) else filter(None, ran)
         errors = "".join(f"(its cell ends with {each.type}: {each.message})\n" for each in failed)

@@ -9,6 +9,7 @@ import pytest
 from minigrad.course import lessons
 from minigrad.course.grading.grader import TRIES
 from minigrad.course.judge.verdict import judge
+from minigrad.course.student import lent
 from minigrad.course.student.child import Child, can_fork, examine
 
 ENGINES = sorted((Path(__file__).parent / "engines").glob("*.txt"))
@@ -66,7 +67,8 @@ def test_a_bug_is_named_with_the_part_that_has_it(engine, bug, old, new, says):
     source, file = source.replace(old, new), f"<cell with {bug}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exercise = lessons.find("14.9")
-    child = Child(exercise, namespace(source, file))
+    space = namespace(source, file)
+    child = Child(exercise, space, next(lent.engines(exercise, space)))
     try:  # with a number of tries: a busy machine names what a quiet one names
         verdict = judge(exercise, child.student, 0, TRIES)
     finally:
