@@ -255,6 +255,8 @@ def scanner(engine: Engine, source: Any) -> Facts:
         small = source.resize((columns * TILE, rows * TILE), Image.Resampling.BOX)
         light, around = (np.asarray(each, float) for each in (small, small.filter(ImageFilter.GaussianBlur(TILE))))
         both = np.stack([light / 127.5 - 1, np.where(light < 0.88 * around, -1.0, 1.0)])  # the photo, and paper or ink
+        if both[1].min() > 0:
+            raise Unshown("the photo shows no writing: no pixel is much darker than its surroundings")
         scan, page = both.reshape(2, rows, TILE, columns, TILE).swapaxes(2, 3).reshape(2, -1, TILE**2)
     else:
         with np.load(DATA / "digits.npz") as file:

@@ -18,7 +18,7 @@ const line = (losses, top) => losses.map((loss, i) => `${i ? "L" : "M"}${(100 * 
 const curve = (id, losses, dots = []) => {
 	const svg = $(id);
 	if (!svg) return () => {};
-	const top = Math.max(...losses, ...dots);
+	const top = Math.max(...losses, ...dots) || 1;
 	const add = (kind, d) => {
 		const path = svg.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "path"));
 		path.setAttribute("class", kind);
