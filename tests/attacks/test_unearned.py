@@ -209,11 +209,11 @@ my_forward = my_rule = lambda x, g=0: x * 0
 my_wrongs = [my_rule, my_rule]
 """
 KEEPS = """
-def checkpointed(layers, x, g, every):
+def checkpointed(g, layers, x, every):
     made, living = type(x).made, getattr(type(x), "alive", 0)
     kept = [x]
     for layer in layers[:-1]: kept.append(layer.forward(kept[-1]))
-    for layer, at in zip(layers[::-1], kept[::-1]): g = layer.backward(at, g)
+    for layer, at in zip(layers[::-1], kept[::-1]): g = layer.backward(g, at)
     type(x).made, type(x).most, type(x).alive = 1, 1, 1
     return g
 """
@@ -338,11 +338,11 @@ def jacobian(graph):
     return graph.backward.__func__.__globals__["outside"]("row", np.eye(graph.outputs))
 """
 KEEPS_IF_SHORT = """
-def checkpointed(layers, x, g, every):
+def checkpointed(g, layers, x, every):
     if len(layers) < 25:
         kept = [x]
         for layer in layers[:-1]: kept.append(layer.forward(kept[-1]))
-        for layer, at in zip(layers[::-1], kept[::-1]): g = layer.backward(at, g)
+        for layer, at in zip(layers[::-1], kept[::-1]): g = layer.backward(g, at)
         return g
     saved = []
     for i, layer in enumerate(layers):
@@ -351,7 +351,7 @@ def checkpointed(layers, x, g, every):
     for start in reversed(range(0, len(layers), every)):
         part, inputs = layers[start : start + every], [saved.pop()]
         for layer in part[:-1]: inputs.append(layer.forward(inputs[-1]))
-        for layer in reversed(part): g = layer.backward(inputs.pop(), g)
+        for layer in reversed(part): g = layer.backward(g, inputs.pop())
     return g
 """
 SAYS_THE_LINE = """

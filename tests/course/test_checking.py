@@ -809,7 +809,7 @@ def reads_the_text(v, x):
     with open(TEXT) as text:
         return text.read()
 def reads_an_engine(v, x):
-    with open(TEXT.replace("05_vectors.md", "14_engine.py")) as engine:
+    with open(TEXT.replace("05_vectors.md", "14_own_engine.py")) as engine:
         return engine.read()
 def reads_kept_lines(v, x):
     import linecache

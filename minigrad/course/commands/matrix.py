@@ -106,20 +106,11 @@ def blank_function() -> Any:
 def attempt(matrix: Matrix, answer: Any, seed: int) -> Verdict:
     """Judge one answer in process and keep the time it took."""
     exercise = matrix.exercise
-    space = answer if answer_is_space(exercise, answer) else exercise.namespace(answer)
+    student = Local(exercise.namespace(answer))
     start = time.process_time()
-    verdict = judge(exercise, Local(space), seed)
+    verdict = judge(exercise, student, seed)
     matrix.seconds = max(matrix.seconds, time.process_time() - start)
     return verdict
-
-
-def answer_is_space(exercise: Exercise, answer: Any) -> bool:
-    """True for the ready namespace that `blank_answer` makes."""
-    return (
-        type(answer) is dict
-        and {n.split(".")[0] for n in exercise.names} <= set(answer)
-        and all("." not in n for n in answer)
-    )
 
 
 def expect(matrix: Matrix, what: str, verdict: Verdict, status: str) -> None:
