@@ -18,7 +18,7 @@ import pytest
 from minigrad.course import lessons
 from minigrad.course.checks import own_engine
 from minigrad.course.grading.grader import engine_of
-from minigrad.course.student import lent
+from minigrad.course.student import child, lent
 from minigrad.course.student.child import can_fork, examine
 from tests.grading.classroom import BOUNDARIES, grader, notebook
 
@@ -117,7 +117,7 @@ def from_the_course(G, X, W):
     from minigrad.course.checks.own_engine import reference
     return run_as(reference(99), G, X, W)
 def from_a_cache(G, X, W):
-    from minigrad.course.student import lent
+    from minigrad.course.student import child, lent
     code, = [each for each in lent.before(99).co_consts if getattr(each, "co_name", "") == "matmul_backward"]
     return types.FunctionType(code, {})(G, X, W)
 def from_the_solutions(G, X, W):
@@ -193,11 +193,22 @@ def graded(number: int, *cells: str, level: str = "landlock") -> dict[str, str]:
     return {verdict["exercise"]: verdict["status"] for verdict in result["verdicts"]}
 
 
-@pytest.mark.parametrize("lesson", [each for each in lessons.all_lessons() if each.number not in (12, 14)])
+@pytest.mark.parametrize("lesson", [each for each in lessons.all_lessons() if each.number != 14], ids=lambda each: each.slug)
 def test_no_lesson_asks_for_what_its_engine_has(lesson: Any) -> None:
     there = own_engine.names_in(own_engine.parsed(own_engine.reference(lesson.number), "The reference"))
     asked = {name for exercise in lesson.exercises for name in exercise.names}
-    assert not asked & there
+    assert asked & there == ({"cross_entropy"} if lesson.number == 12 else set()), "that of 11.2 takes arrays, no tensors"
+
+
+def test_a_part_of_the_engine_is_no_answer_where_it_has_the_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / own_engine.FILE).write_text(own_engine.reference(99), encoding="utf-8")
+    start, blank = "from my_engine import *", "def cross_entropy(scores, labels):\n    ...\ndef train(*args):\n    ..."
+    for without_fork in (False, True):
+        monkeypatch.setattr(child, "can_fork", lambda fork=not without_fork: fork)
+        assert examine(lessons.find("12.4"), space(folder, start)).status == "missing"
+        assert examine(lessons.find("12.4"), space(folder, start, blank)).status == "not attempted"
+        assert examine(lessons.find("7.1"), space(folder, start)).status == "missing"
+    assert graded(12, start)["12.4"] == "missing" and graded(12, start, blank)["12.4"] == "not attempted"
 
 
 @pytest.mark.parametrize("level", BOUNDARIES)

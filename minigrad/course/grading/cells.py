@@ -157,7 +157,8 @@ def _continues(outcome: Failure | None) -> bool:
 
 def _emptied(old: Any, new: Any) -> bool:
     """True if a finished answer was replaced by a blank."""
-    return worker.blankness(new) == "blank" and worker.blankness(old) == "there" and old is not None
+    finished = worker.blankness(old) == "there" and old is not None and not worker.of_the_engine(old)
+    return finished and worker.blankness(new) == "blank"
 
 
 @contextlib.contextmanager

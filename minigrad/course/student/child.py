@@ -7,8 +7,8 @@ reach: an error in it costs nothing in a later check, and no part of it is the a
 
 Where there is no fork (Windows), the code runs in this process and a watchdog raises an exception in it
 when the time or the memory is up. That is less: there is no copy; one call into numpy that takes all memory at once,
-or that never comes back, cannot be interrupted; os._exit() ends the kernel; and `my_engine` is the student's own, of
-which only the names that are asked for do not count. `minigrad doctor` says which of the two it is.
+or that never comes back, cannot be interrupted; os._exit() ends the kernel; and `my_engine` is the student's own: no part
+of it counts as an answer, but an error in it can show in a later check. `minigrad doctor` says which of the two it is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import lessons, notebooks
-from ..exercise import Exercise, Lesson, Outside, roots
+from ..exercise import Exercise, Lesson, Outside
 from ..judge.verdict import Verdict, judge
 from . import lent, wire, worker
 from .student import Local, Remote
@@ -55,9 +55,7 @@ def can_fork() -> bool:
 def examine(exercise: Exercise, namespace: dict[str, Any], seed: int = 0) -> Verdict:
     """Judge what a namespace holds, within the exercise's limits. The namespace is left as it was."""
     if not can_fork():
-        asked = roots(exercise.names)
-        left = {name: thing for name, thing in namespace.items() if name not in asked or not lent.theirs(thing)}
-        return judge(exercise, Watched(left, WAIT, exercise.memory), seed)
+        return judge(exercise, Watched(namespace, WAIT, exercise.memory), seed)
     for engine in lent.engines(exercise, namespace):
         child = Child(exercise, namespace, engine)
         try:

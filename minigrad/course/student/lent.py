@@ -62,9 +62,7 @@ def before(lesson: int) -> types.CodeType:
 
 def theirs(thing: Any) -> bool:
     """True for the engine that the notebook has imported, and for a function or a class of it."""
-    if isinstance(thing, types.ModuleType):
-        return thing.__name__ == ENGINE
-    return isinstance(thing, types.FunctionType | type) and thing.__module__ == ENGINE
+    return worker.of_the_engine(thing) or (isinstance(thing, types.ModuleType) and thing.__name__ == ENGINE)
 
 
 def lend(namespace: dict[str, Any], engine: Engine) -> None:

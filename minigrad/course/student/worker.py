@@ -262,6 +262,8 @@ class Server:
                 found = getattr(found, attribute)
             else:
                 raise LookupMissing(name)
+        if of_the_engine(found) and "<locals>" not in found.__qualname__:
+            raise LookupMissing(name)  # a part of the engine is no answer; what the student makes with one may be
         return found
 
     def look_at(self, name: str) -> dict[str, Any]:
@@ -327,6 +329,11 @@ class Lent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def no_engine() -> types.CodeType:
     """What is given where an engine is written from an empty file."""
     raise ModuleNotFoundError(f"There is no {ENGINE} here: this exercise is written without it")
+
+
+def of_the_engine(thing: Any) -> bool:
+    """True for a function or a class of `my_engine`."""
+    return isinstance(thing, types.FunctionType | type) and thing.__module__ == ENGINE
 
 
 class Shell:
