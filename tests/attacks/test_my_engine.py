@@ -7,6 +7,7 @@ that checks a notebook, and in the sandbox of class grading.
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad.course import lessons
+from minigrad.course import lessons, notebooks
 from minigrad.course.checks import own_engine
+from minigrad.course.commands import terminal
 from minigrad.course.grading.grader import engine_of
 from minigrad.course.student import child, lent
 from minigrad.course.student.child import can_fork, examine
@@ -290,3 +292,12 @@ def test_what_is_kept_in_this_lesson_stays_for_its_other_exercises(folder: Path)
     found = examine(lessons.find("11.2"), made)
     assert found.passed, found
     assert examine(lessons.find("11.1"), made).status == "missing"
+
+
+@pytest.mark.slow
+def test_a_second_import_takes_nothing_that_the_notebook_defines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The notebook of 07 imports again what it has kept: `minigrad check` asks for its own function, solved or blank."""
+    for kind, says in (("solutions", "5 of 5 passed"), ("exercises", "`matmul_backward` is still blank")):
+        shutil.copy(notebooks.path(kind, "07_matmul"), folder / "07.ipynb")
+        terminal.check_notebook(folder / "07.ipynb")
+        assert says in capsys.readouterr().out
