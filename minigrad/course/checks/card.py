@@ -17,6 +17,7 @@ from typing import Any
 
 from .. import lessons, misconceptions
 from ..judge.verdict import Verdict
+from .progress_store import in_notebook
 
 __all__ = ["Card", "believed_in", "heading", "hush_blanks", "marked", "show", "thought", "verdict_card"]
 
@@ -194,12 +195,6 @@ def show(card: Card) -> None:
         display(card.bundle(), raw=True)
     else:
         print(card.text())
-
-
-def in_notebook() -> bool:
-    """True inside an IPython shell (a kernel, or the terminal one)."""
-    module: Any = sys.modules.get("IPython")
-    return module is not None and module.get_ipython() is not None
 
 
 def hush_blanks() -> None:

@@ -27,8 +27,9 @@ from ..student import lent, wire, worker
 from ..student.child import examine
 from ..student.student import Local
 from . import forms, history, locks, next_step, own_engine, progress_store, updating, welcome
-from .card import Card, believed_in, heading, hush_blanks, in_notebook, thought, verdict_card
+from .card import Card, believed_in, heading, hush_blanks, thought, verdict_card
 from .card import show as show_card
+from .progress_store import in_notebook
 
 __all__ = ["NotPassed", "check", "examine", "hint", "ladder", "predict", "progress", "progress_card"]
 

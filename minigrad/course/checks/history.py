@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..student.wire import article
-from .card import in_notebook
+from .progress_store import in_notebook
 
 __all__ = ["counts_now", "doubt", "failed_below", "watch"]
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from ..exercise import Exercise
 from . import own_engine, progress_store
-from .card import Card, in_notebook
+from .card import Card
 from .checking import asked_for, doubted, examine, names_of, of_another_edition, show
 from .own_engine import FILE, Differs, Part, Unkept
+from .progress_store import in_notebook
 
 __all__ = ["keep"]
 

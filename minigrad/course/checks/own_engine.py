@@ -28,8 +28,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from .. import notebooks
-from .card import in_notebook
-from .progress_store import folder, here, judged, locked, reason
+from .progress_store import folder, here, in_notebook, judged, locked, reason
 
 __all__ = ["FILE", "Change", "Differs", "Finder", "Part", "Unkept", "complete", "counted", "edited", "from_reference", "given",
            "keep", "lacking", "of_the_gap", "parts_in", "reference", "text_of"]  # fmt: skip

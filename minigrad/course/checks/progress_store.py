@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -34,6 +35,12 @@ said: list[str] = []  # what the student should know about the file
 def judged() -> bool:
     """True while notebooks are tested or graded: answers decide, progress does not."""
     return bool(os.environ.get("MINIGRAD_CHECK") or os.environ.get("NBGRADER_EXECUTION"))
+
+
+def in_notebook() -> bool:
+    """True inside an IPython shell (a kernel, or the terminal one)."""
+    module: Any = sys.modules.get("IPython")
+    return module is not None and module.get_ipython() is not None
 
 
 def here() -> Path:

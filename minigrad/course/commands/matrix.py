@@ -16,6 +16,7 @@ from typing import Any
 from ..exercise import Before, Exercise, Probe, Wrong
 from ..judge.comparing import outcomes, same, trouble
 from ..judge.verdict import Verdict, judge
+from ..student.lent import stand_in
 from ..student.student import Local
 
 __all__ = ["Matrix", "blank_answer", "prove"]
@@ -108,7 +109,8 @@ def attempt(matrix: Matrix, answer: Any, seed: int) -> Verdict:
     exercise = matrix.exercise
     student = Local(exercise.namespace(answer))
     start = time.process_time()
-    verdict = judge(exercise, student, seed)
+    with stand_in(exercise):
+        verdict = judge(exercise, student, seed)
     matrix.seconds = max(matrix.seconds, time.process_time() - start)
     return verdict
 

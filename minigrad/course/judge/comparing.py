@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..exercise import Exercise, Probe, Raises, copied
+from ..student.lent import stand_in
 from ..student.student import Local, Student, too_large_together
 from ..student.wire import Failure, Tensor
 from . import likeness
@@ -125,7 +126,9 @@ def one_by_one(exercise: Exercise, answer: Any, probes: list[Probe]) -> Iterator
     """The same, each when it is asked for."""
     student = Local(exercise.namespace(answer))
     for probe in probes:
-        yield ask(exercise, student, probe)
+        with stand_in(exercise):
+            answer = ask(exercise, student, probe)
+        yield answer
 
 
 @contextlib.contextmanager
