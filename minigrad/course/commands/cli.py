@@ -11,7 +11,7 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -439,20 +439,21 @@ def lesson_of(file: Path) -> str:
     return lesson
 
 
-def bar(items: Iterable[Item], total: int | None = None) -> Iterator[Item]:
+def bar(items: Iterable[Item], total: int | None = None) -> Generator[Item, None, None]:
     """The items, with a count on the last line of a terminal while they come; nothing elsewhere."""
     shown = sys.stderr.isatty()
-    for done, item in enumerate(items, start=1):
+    try:
+        for done, item in enumerate(items, start=1):
+            if shown:
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            yield item
+            if shown:
+                filled = "#" * (20 * done // total) if total else "#" * (done % 21)
+                count = f"{done}{f'/{total}' if total else ''}"
+                print(f"\r[{filled:20}] {count}", end="", file=sys.stderr, flush=True)
+    finally:  # whoever stops early begins on an empty line, too
         if shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-        yield item
-        if shown:
-            filled = "#" * (20 * done // total) if total else "#" * (done % 21)
-            print(
-                f"\r[{filled:20}] {done}{f'/{total}' if total else ''}", end="", file=sys.stderr, flush=True
-            )
-    if shown:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def missing(error: ModuleNotFoundError) -> str:

@@ -19,7 +19,7 @@ import random
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ SECONDS = 20  # after which a training ends
 FEWEST, MOST = 4, 200  # points: with lesson 03's engine each costs about a millisecond a step
 TILE = 16  # the side of a photo's tile in pixels, when the photo has been made small
 SIZE = 2_000_000
-Bar = Callable[[range, int], Iterator[int]]
+Bar = Callable[[range, int], Generator[int, None, None]]
 Array = np.ndarray[Any, Any]
 Facts = dict[str, Any]
 
@@ -93,18 +93,19 @@ class Engine:
         """The losses of a training, and what `frame` gives after the steps `at`; it may end before all steps."""
         gc.freeze()  # the collector need not look at what is there before: twice as fast with lesson 03's engine
         began, losses, film = time.monotonic(), [], [{"step": 0, **frame()}]
-        for n in self.bar(range(steps), steps):
-            now = loss(n)
-            now.backward()
-            self.made["descend"](parameters, rate)
-            losses.append(float(now.data))
-            if not math.isfinite(losses[-1]):
-                raise Unshown(f"the loss of step {n + 1} is {losses[-1]}, so there is nothing to show")
-            over = time.monotonic() - began > SECONDS
-            if over or n + 1 in at or n + 1 == steps:
-                film.append({"step": n + 1, **frame()})
-            if over:
-                break
+        with contextlib.closing(self.bar(range(steps), steps)) as count:
+            for n in count:
+                now = loss(n)
+                now.backward()
+                self.made["descend"](parameters, rate)
+                losses.append(float(now.data))
+                if not math.isfinite(losses[-1]):
+                    raise Unshown(f"the loss of step {n + 1} is {losses[-1]}, so there is nothing to show")
+                over = time.monotonic() - began > SECONDS
+                if over or n + 1 in at or n + 1 == steps:
+                    film.append({"step": n + 1, **frame()})
+                if over:
+                    break
         return losses, film
 
 
