@@ -245,7 +245,7 @@ class Bench(Explaining):
         return dataclasses.replace(found, lines=(*found.lines, about))
 
     def refusal(self, failing: list[int], problems: list[str]) -> Verdict:
-        """Not right: which call, what came, and why."""
+        """Not right: which call, what came, and why; of functions that are blank only that they are."""
         exercise = self.exercise
         if exercise.written:
             return self.refuse_value(self.answers[0], problems[0])
@@ -257,6 +257,11 @@ class Bench(Explaining):
                 says = f"`{blank[0]}` is still blank. Write your code in the place of the dots."
                 return self.say("wrong", says, call=call, got=got)
             failing = asked
+        return self.not_right(failing, problems)
+
+    def not_right(self, failing: list[int], problems: list[str]) -> Verdict:
+        """A mistake that is known by name, else what is found out about it."""
+        exercise = self.exercise
         known = diagnoses(exercise, self.probes, self.answers, failing)
         wrong = next(known, None)
         turned = "inputs" in [kind for kind, *_ in self.odd(failing)[:1]]

@@ -256,9 +256,19 @@ def is_result(owner: ast.AST, field: str) -> bool:
     return inner or (values and field in ("value", "elts", "body"))
 
 
-def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bool) -> Iterator[tuple[str, ast.expr, str]]:
-    """(kind, what could stand there instead, key)."""
-    text = ast.unparse(old)
+Change = tuple[str, ast.expr, str]  # kind, what could stand there instead, key
+
+
+def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bool) -> Iterator[Change]:
+    """What could stand in the place of an expression."""
+    yield from of_operation(old)
+    yield from of_name(old, known, pieces, called)
+    yield from of_constant(old, known, pieces)
+    yield from of_call(old)
+
+
+def of_operation(old: ast.expr) -> Iterator[Change]:
+    """Another operator, another order, other brackets, or one side alone."""
     match old:
         case ast.BinOp(left, op, right):
             neutral = {"1": (ast.Mult, ast.Div, ast.Pow), "0": (ast.Add, ast.Sub)}.get(ast.unparse(right), ())
@@ -290,6 +300,12 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
         case ast.UnaryOp(op, operand):
             plain = isinstance(op, ast.USub) and not isinstance(operand, ast.Constant)  # of [::-1], the whole is too much
             yield "sign" if plain else "too much", operand, str(type(op))
+
+
+def of_name(old: ast.expr, known: list[str], pieces: list[Any], called: bool) -> Iterator[Change]:
+    """Another name or attribute; `called` where brackets follow."""
+    text = ast.unparse(old)
+    match old:
         case ast.Name(id) if id in known:
             yield from (("piece", ast.Name(other, old.ctx), f"{id} {other}") for other in known if other != id)
             if isinstance(old.ctx, ast.Load):
@@ -307,6 +323,11 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
                 yield from (("piece", piece, f"{text} {shown}") for shown, piece in {**same, **here}.items() if shown != text)
                 if not called:
                     yield "too much", value, f".{attr}"
+
+
+def of_constant(old: ast.expr, known: list[str], pieces: list[Any]) -> Iterator[Change]:
+    """Another number, or a name in its place."""
+    match old:
         case ast.Constant(int() | float() as value) if type(value) is not bool:
             usual = (0.1, 0.5) if isinstance(value, float) else ()
             for number in dict.fromkeys([value + 1, value - 1, 0, 1, 2, -value, value / 2, value / 10, value * 10, *usual]):
@@ -321,6 +342,11 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
         case ast.Constant(None | True | False as value):
             others = [other for other in (True, False, 0.0, None) if other is not value]
             yield from (("piece", ast.Constant(other), f"{value} {other}") for other in others)
+
+
+def of_call(old: ast.expr) -> Iterator[Change]:
+    """A call, an index, a list or a choice with its parts in another order, or with less or more of them."""
+    match old:
         case ast.Call(func, args, keywords):
             for k in range(len(args) - 1):
                 turned = [*args[:k], args[k + 1], args[k], *args[k + 2 :]]
@@ -341,7 +367,7 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
         case ast.Tuple(elts) | ast.List(elts) if len(elts) > 1:
             for k in range(len(elts) - 1):
                 turned = [*elts[:k], elts[k + 1], elts[k], *elts[k + 2 :]]
-                yield "order", type(old)(turned, old.ctx), text
+                yield "order", type(old)(turned, old.ctx), ast.unparse(old)
         case ast.IfExp(test, body, orelse):
             yield "order", ast.IfExp(test, orelse, body), ""
 
