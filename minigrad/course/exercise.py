@@ -295,7 +295,6 @@ class Exercise:
     right: Any = None
     knows: Mapping[str, Any] = field(default_factory=dict)  # the numbers of a value's exercise, by name
     asks: tuple[str, ...] = ()  # for each number of a value, or for all: the question that leads to it
-    steps: Callable[[Probe], Mapping[str, Any]] | None = None  # what is computed on the way to an answer, by name
     leads: Mapping[int, str] = field(default_factory=dict)  # for the parts of an answer, by place, the first computed first:
     # what follows if this one is wrong, and all before it in this list are right
     options: Mapping[str, str] = field(default_factory=dict)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import inspect
 import re
 import sys
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ from ..exercise import Exercise, Probe, Raises, copied
 from ..student.lent import stand_in
 from ..student.student import Local, Student, too_large_together
 from ..student.wire import Failure, Tensor
-from . import likeness
 from .findings import ORDINALS
 from .plain import as_numbers, flat_numbers, holds_ellipsis, kind_of, numbers_of, option, plain_value, truths_among
 from .shown import shown_answer, sort_of
@@ -44,21 +42,6 @@ def leaves_alone(probe: Probe, truth: Any) -> bool:
     if isinstance(truth, list | tuple) and (array is None or array.ndim == 1):
         return all(leaves_alone(probe, part) for part in truth)
     return array is not None and array.dtype.kind != "b" and bool((array == 0).all() or (array == 1).all())
-
-
-def inputs_of(exercise: Exercise, probe: Probe) -> dict[str, np.ndarray[Any, Any]]:
-    """The numbers that a question gives, by their names."""
-    given = dict(probe.data)
-    if probe.kind == "call":
-        function = exercise.namespace(exercise.alternatives[0]).get(probe.name) if exercise.alternatives else None
-        names = list(inspect.signature(function).parameters) if callable(function) else []
-        given |= dict(zip(names, probe.args))
-    steps = exercise.steps(probe) if exercise.steps else {}
-    given = {name: value for name, value in given.items() if name not in steps} | dict(steps)
-    if len(given) >= likeness.MOST:  # too many to combine: the steps are nearer to the answer than the inputs
-        given = dict(list(given.items())[-likeness.MOST + 1 :])
-    arrays = {name: as_numbers(value) for name, value in given.items()}
-    return {name: array.astype(float) for name, array in arrays.items() if array is not None and array.dtype.kind != "b"}
 
 
 def alike_in_kind(before: Any, now: Any) -> bool:
@@ -178,15 +161,12 @@ def trouble(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> str:
     return whole if whole != problem else f"{label}: {problem[0].lower()}{problem[1:]}"
 
 
-def wrong_parts(
-    exercise: Exercise, probe: Probe, answer: Any, truth: Any, apart: bool = False
-) -> Iterator[tuple[str, Any, Any]]:
+def wrong_parts(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> Iterator[tuple[str, Any, Any]]:
     """Each part of an answer that is wrong: what it is called, what was given, what is right.
 
-    The parts of a program are what its last line lists; those of a call are its return values. One value is one part; a
-    pair of numbers too, if they are not taken `apart`.
+    The parts of a program are what its last line lists; those of a call are its return values. One value is one part.
     """
-    labels = labels_of(probe, truth, apart)
+    labels = labels_of(probe, truth)
     given = answer.tolist() if isinstance(answer, np.ndarray) and answer.ndim == 1 and probe.kind == "run" else answer
     if len(labels) > 1 and isinstance(given, list | tuple) and len(given) == len(labels):
         strict = probe.kind == "call"
@@ -203,9 +183,9 @@ ODD = {
 }
 
 
-def labels_of(probe: Probe, truth: Any, apart: bool = False) -> list[str]:
+def labels_of(probe: Probe, truth: Any) -> list[str]:
     """What the parts of a right answer are called."""
-    several = probe.kind == "run" or not flat_numbers(truth) or (apart and type(truth) is tuple)
+    several = probe.kind == "run" or not flat_numbers(truth)
     count = len(truth) if isinstance(truth, list | tuple) and several else 1
     words = [f"The {ORDINALS[i]} value" if i < len(ORDINALS) else f"Value {i + 1}" for i in range(count)]
     if probe.kind != "run":

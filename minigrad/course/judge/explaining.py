@@ -1,35 +1,29 @@
-"""What is said of a mistake that is in no catalogue: the smallest question that fails, the formula that was computed, and what
-the search has found, the surest first."""
+"""What is said of a mistake that is in no catalogue: the smallest question that fails, and what the search has found, the
+surest first."""
 
 from __future__ import annotations
 
-import ast
 import math
 import re
-import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..exercise import Probe, Raises
 from ..student.wire import Failure
-from . import likeness
 from .comparing import (
     FATAL,
     alike_in_kind,
     ask,
     first_wrong,
-    inputs_of,
     isclose,
-    labels_of,
     nearly_right,
     plainly,
     same,
     trouble,
     wrong_parts,
 )
-from .diagnosis import evidence, holds, is_long, names_in, observation
+from .diagnosis import holds, is_long, names_in, observation
 from .findings import ORDINALS, Finding, words
 from .plain import as_numbers, finite, is_nothing, plain_value, size_of
 from .raised import explained
@@ -77,9 +71,8 @@ class Explaining(Searching):
         if odd and odd[0][0] in ("inputs", "unused", "chance"):
             return [odd[0][1], *(slips or [error])][:2]
         if slips:
-            plain = seen is not None and seen.kind == "formula" and is_plain(seen)
             at_shapes = error.startswith("Compare the shapes")  # which do not fit because of the slip
-            more = [line for line in (about, "" if at_shapes else error, words(seen) if plain else "") if line]
+            more = [line for line in (about, "" if at_shapes else error) if line]
             return slips + more[:1] if len(slips) == 1 else slips
         sure = (seen is not None and seen.explains) or not about
         early = odd and odd[0][0] == "first round"  # then what came back is the beginning of what is right
@@ -92,24 +85,12 @@ class Explaining(Searching):
         first = failing[0]
         asked = self.probes[first], self.answers[first], self.truths[first]
         whole = self.seen(*asked)
-        whole_kind = whole.kind if whole else ""
-        formula = None if whole_kind in ("sign", "near", "rounded") else self.likely_formula(first, asked, failing)
-        if whole_kind == "factor" and formula and formula.how and self.always_so(whole, asked[0], failing):
-            formula = whole  # a factor is plainer
-        if formula and asked[0].kind == "run":
-            return *asked, problems[first], formula
-        for i in () if (whole and whole.relates) or formula else self.other_programs(failing):
-            other = self.probes[i], self.answers[i], self.truths[i]
-            if shown := self.likely_formula(i, other, failing):
-                return *other, problems[i], shown
         *small, problem = self.smallest(failing, problems)
         if small[0].kind == "call" and small[0].name != asked[0].name:  # then what is said is about this function
             return self.unknown([i for i in failing if self.probes[i].name == small[0].name], problems)
         seen = self.seen(*small)
         if whole and whole.kind == "factor" and holds(whole, small[1], small[2]):
             seen = whole
-        elif small[0].name == asked[0].name and formula and self.formula(first, tuple(small)):
-            seen = formula
         if not self.always_so(seen, small[0], failing):
             seen = None
         return *small, problem, self.always_the_same() or seen
@@ -117,23 +98,6 @@ class Explaining(Searching):
     def seen(self, probe: Probe, answer: Any, truth: Any) -> Finding | None:
         """What is to be seen of an answer; nothing of one number that a `view` has made of it."""
         return None if probe.view and size_of(truth) < 2 else observation(answer, truth, self.exercise)
-
-    def other_programs(self, failing: list[int]) -> Iterator[int]:
-        """The shortest programs that fail, one of each sort, while there is time: in one of them a formula may show itself."""
-        codes = {self.probes[i].code: i for i in reversed(failing[1:]) if self.probes[i].kind == "run"}
-        codes.pop(self.probes[failing[0]].code, None)
-        for code in sorted(codes, key=lambda text: (len(ast.parse(text).body), len(text)))[:5]:
-            if not self.tries and time.monotonic() > self.begun + 1:
-                return
-            yield codes[code]
-
-    def likely_formula(self, first: int, asked: tuple[Any, ...], failing: list[int]) -> Finding | None:
-        """The formula that explains a failing answer, unless it may be chance."""
-        found = self.formula(first, asked)
-        code = found.code if found else ""
-        unusual = re.search(r"\[0\]|[<>]|\.max|round|int\(|right\S* [-+] | [-+] right", code)
-        chance = re.search(CHANCE, code) or (unusual and evidence(self.exercise, self.probes, self.answers, failing) < 8)
-        return None if chance else found
 
     def always_so(self, seen: Finding | None, shown: Probe, failing: list[int]) -> bool:
         """True if what is seen in one answer is so in every wrong answer to the same question: else it is chance."""
@@ -199,42 +163,6 @@ class Explaining(Searching):
                 )
         return None
 
-    def formula(self, first: int, shown: tuple[Any, ...]) -> Finding | None:
-        """The formula that explains this failing answer, all failing ones of the same question, and the (question, answer,
-        truth) that is shown; None if there is none."""
-        exercise, asked = self.exercise, self.probes[first]
-        label = next(iter(wrong_parts(exercise, asked, self.answers[first], self.truths[first], apart=True)), ("",))[0]
-        cases = []
-        here = [i for i, probe in enumerate(self.probes) if (probe.name, probe.code) == (asked.name, asked.code)]
-        fresh = [(probe, ask(exercise, self.student, probe), exercise.expected(probe)) for probe in self.fresh(here)]
-        for probe, answer, truth in [*fresh, *zip(self.probes, self.answers, self.truths, strict=True), shown]:
-            if probe is not shown[0] and (probe.name, probe.code) != (asked.name, asked.code):
-                continue
-            answer = answer.value if isinstance(answer, Failure) and answer.kind == "changed" else answer
-            if isinstance(truth, Raises) or not trouble(exercise, probe, answer, truth):
-                continue
-            names = labels_of(probe, truth, apart=True) or [""]
-            several = len(names) > 1 and isinstance(answer, list | tuple) and len(answer) == len(names)
-            parts = dict(zip(names, zip(answer, truth))) if several else {names[0]: (answer, truth)}
-            given, right = map(as_numbers, parts.get(label, (None, None)))
-            if given is None or right is None or "b" in (given.dtype.kind, right.dtype.kind):
-                return None
-            if not np.isfinite(given).all() and probe is not shown[0]:
-                continue
-            inputs = {**inputs_of(exercise, probe), "right": right.astype(float)}
-            cases.append(likeness.Case(inputs, given.astype(float)))
-        if len(cases) < 2:
-            return None
-        *asked_before, last = cases
-        text, make = likeness.formula(asked_before)
-        if text in ("", "right") or not likeness.alike(make(last.inputs), last.given):
-            slope = likeness.slope(cases)
-            return Finding("formula", code=slope) if slope else likeness.gathered(cases)
-        if likeness.by_chance(text, asked_before):
-            return None
-        what = f"{label[0].lower()}{label[1:]}" if label.startswith(("The ", "Value ")) else label
-        return Finding("formula", where=what, code=text, how="right" if re.search(r"\bright\b", text) else "")
-
     def always_the_same(self) -> Finding | None:
         """Whether three calls or more all got one and the same number, though different ones are right."""
         rtol, atol = self.exercise.rtol, self.exercise.atol
@@ -265,12 +193,8 @@ class Explaining(Searching):
     def origin(self, answer: Any) -> str:
         """What a written number that is not right may come from, told by the numbers of the exercise."""
         given, wanted = as_numbers(answer), as_numbers(self.truths[0])
-        known = {name: np.asarray(value, dtype=float) for name, value in self.exercise.knows.items()}
-        if not known or given is None or wanted is None or given.shape != wanted.shape:
+        if not self.exercise.knows or given is None or wanted is None or given.shape != wanted.shape:
             return ""
-        text, _ = likeness.formula([likeness.Case(known, given.astype(float))])
-        if text and given.ndim:
-            return f"Your numbers are {text}."
         for n in given.ravel()[~isclose(given, wanted, rtol=self.exercise.rtol).ravel()].astype(float):
             place = [i for i, right in enumerate(wanted.ravel()) if isclose(n, right)]
             if place and place[0] < len(ORDINALS):
@@ -310,12 +234,6 @@ class Explaining(Searching):
         return best
 
 
-def is_plain(found: Finding) -> bool:
-    """True for a short formula that says more than a number."""
-    steps = len(re.findall(r" [-+*/@] ", found.code)) + bool(found.how)
-    return steps < 3 and not re.search(r"[.]max|\[0\]|^\d+$", found.code)
-
-
 def of_recursion(probe: Probe) -> bool:
     """True if the words of a question are about functions that call themselves: they are said of nothing else."""
     return "calls itself" in probe.about
@@ -324,9 +242,3 @@ def of_recursion(probe: Probe) -> bool:
 def too_deep(probe: Probe, answer: Any) -> bool:
     """True if a program that makes something long has gone deeper than Python lets functions call each other."""
     return isinstance(answer, Failure) and answer.type == "RecursionError" and is_long(probe)
-
-
-CHANCE = (  # formulas that fit small whole numbers by chance: a part of what is right, or a sign, in a sum
-    r"right(\[0\]|\.max\(\)|\.mean\(\)) [-+*/@]|[-+*/@] right(\[0\]|\.max|\.mean)|(sign|round|int)\(right|\(right [<>]"
-    r"|[-+] (np\.sign|\([^()]+ [<>])|(sign\([^()]*\)|[<>] 0\)) [-+]|right [*/] np\.ones_like"
-)

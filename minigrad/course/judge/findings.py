@@ -24,7 +24,6 @@ class Finding:
         numbers: factor, decimals, places or counts, by kind.
         many: about an answer of several numbers.
         how: what the numbers at these places are: "zero", "negative" or "wrong".
-        code: a formula that gives what came back.
     """
 
     kind: str
@@ -32,12 +31,11 @@ class Finding:
     numbers: tuple[float, ...] = ()
     many: bool = False
     how: str = ""
-    code: str = ""
 
     @property
     def explains(self) -> bool:
         """Whether it says how the numbers came about, and not only which of them are wrong."""
-        return self.kind in ("formula", "gathered", "blocks", "among", "zero", "sign", "near", "transposed", "rounded") or (
+        return self.kind in ("zero", "sign", "near", "transposed", "rounded") or (
             self.kind == "places" and self.how != "wrong"
         )
 
@@ -70,13 +68,6 @@ def of_rounding(found: Finding) -> str:
     return f"It is rounded{digits}: give back the number itself."
 
 
-def of_formula(found: Finding) -> str:
-    """What was computed in the place of what is right."""
-    what = found.where or "what came back"
-    still = "still " if what in (found.code, f"{found.code}.data") else ""
-    return f"Each time, {what} is {still}{found.code}{', where right is the right result' if found.how else ''}."
-
-
 SENTENCES: dict[str, Callable[[Finding], str]] = {
     "near": lambda f: "It is very near: rounded, measured with a small step, or computed in float32?",
     "transposed": lambda f: "It is the right table, transposed.",
@@ -93,8 +84,4 @@ SENTENCES: dict[str, Callable[[Finding], str]] = {
     "order": lambda f: "The numbers are the right ones, in another order. Which comes first?",
     "exchanged": lambda f: f"The values are the right ones, in another order: your {ORDINALS[int(f.numbers[0])]} one belongs "
                            f"in the {ORDINALS[int(f.numbers[1])]} place.",
-    "formula": of_formula,
-    "gathered": lambda f: f"The {f.how} over {f.where} is what is asked for.",
-    "blocks": lambda f: "The blocks in it, added up, are what is asked for: np.concatenate joins arrays, and + adds them.",
-    "among": lambda f: "One of these numbers is what is asked for. Which one?",
 }  # fmt: skip

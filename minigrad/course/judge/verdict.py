@@ -287,8 +287,7 @@ class Bench(Explaining):
             first, said = shown
             probe, answer, truth = self.probes[first], self.answers[first], self.truths[first]
             found = self.slip(failing, probe.name)
-            about, *_, seen = (probe, None) if found else self.unknown(failing, problems)
-            lines = [said, *found, words(seen) if seen and seen.kind == "formula" and not about.words else ""]
+            lines = [said, *found]
         elif wrong is None:
             probe, answer, truth, problem, seen = self.unknown(failing, problems)
             lines = [problem, *self.causes(failing, probe, answer, truth, seen)]

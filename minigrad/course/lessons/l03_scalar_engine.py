@@ -150,12 +150,6 @@ def probes_3_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TANH_LINKS, n=n, g=g).expect([1, g, 0.0, "tanh"]).on('t.parents holds n alone, as (self,), and t.op is "tanh".')
 
 
-def steps_3_3(probe: Probe) -> dict[str, float]:
-    """What a contribution may be made of."""
-    n = probe.data["n"]
-    return {"t": math.tanh(n), "(1 - t**2)": tanh_slope(n), "(1 - n**2)": 1 - n * n}
-
-
 def measured(x: float, t: float, g: float) -> float:
     return (math.tanh(x + 1e-5) - math.tanh(x - 1e-5)) / 2e-5 * g
 
@@ -550,7 +544,7 @@ def takes_the_gradient_away(p: Any, rate: float) -> None:
 LESSON = lesson(__file__, globals(), {
     "3.1": {"probes": probes_3_1, "scaffold": given},
     "3.2": {"probes": probes_3_2, "scaffold": given},
-    "3.3": {"probes": probes_3_3, "scaffold": given, "steps": steps_3_3},
+    "3.3": {"probes": probes_3_3, "scaffold": given},
     "3.4": {"probes": probes_3_4, "prelude": GRAPHS, "scaffold": given},
     "3.5": {"probes": probes_3_5, "prelude": GRAPHS, "scaffold": given},
     "3.6": {"probes": probes_3_6, "scaffold": given},

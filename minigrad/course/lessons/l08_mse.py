@@ -70,12 +70,6 @@ def mse_backward(g: Any, p: Array, t: Array) -> Pair:
     return d, -d
 
 
-def steps_8_1(probe: Probe) -> dict[str, Any]:
-    """The errors, which both functions begin with."""
-    *_, p, t = probe.args or list(probe.data.values())
-    return {"(p - t)": np.asarray(p) - np.asarray(t)}
-
-
 # --- 8.2 the (N,) and (N, 1) trap ----------------------------------------------------------------------
 
 
@@ -307,7 +301,7 @@ LESSON = lesson(
     __file__,
     globals(),
     {
-        "8.1": {"oracle": mse_measured, "probes": probes_8_1, "prelude": ENGINE_OFF, "steps": steps_8_1},
+        "8.1": {"oracle": mse_measured, "probes": probes_8_1, "prelude": ENGINE_OFF},
         "8.2": {"oracle": one_by_one, "probes": probes_8_2},
         "8.3": {"oracle": fit_measured, "probes": probes_8_3},
         "8.4": {"probes": probes_8_4, "prelude": LOSS},

@@ -121,11 +121,6 @@ def hypots(a: list[float], b: list[float], v: list[float], of_a: list[float], of
     return run(HYPOT, a=np.array(a), b=np.array(b), v=np.array(v)).expect([np.array(of_a), np.array(of_b)])
 
 
-def steps_9_2(probe: Probe) -> dict[str, Any]:
-    """The length, which forward has computed."""
-    return {"r": np.hypot(probe.data["a"], probe.data["b"])} if "a" in probe.data else {}
-
-
 # --- 9.3 what is saved, and when it is stale -----------------------------------------------------------
 
 CUBE = "x = torch.tensor(x, requires_grad=True)\nCube.apply(x).backward(torch.tensor(v))\nx.grad"
@@ -354,7 +349,7 @@ LESSON = lesson(
     globals(),
     {
         "9.1": {"probes": probes_9_1, "prelude": ENGINE},
-        "9.2": {"probes": probes_9_2, "prelude": ENGINE, "steps": steps_9_2},
+        "9.2": {"probes": probes_9_2, "prelude": ENGINE},
         "9.3": {"probes": probes_9_3, "prelude": ENGINE},
         "9.4": {"probes": probes_9_4, "prelude": ENGINE},
         "9.5": {"probes": probes_9_5, "prelude": PAIR},

@@ -100,14 +100,6 @@ def squash(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
-def steps_10_2(probe: Probe) -> dict[str, Any]:
-    """What both rules are made of."""
-    _, out = probe.args or list(probe.data.values())
-    return (
-        {"(1 - s)": 1 - out} if "sigmoid" in probe.name + probe.code else {"(1 - t)": 1 - out, "(1 - t**2)": 1 - out**2}
-    )
-
-
 # --- 10.3 a whole net ----------------------------------------------------------------------------------
 
 
@@ -156,17 +148,6 @@ def probes_10_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield unaided("two_layer", one_at_a_time(X, t, W1, b1, W2, b2), X=X, t=t, W1=W1, b1=b1, W2=W2, b2=b2)
 
 
-def steps_10_3(probe: Probe) -> dict[str, Any]:
-    """The arrays of the forward pass and of the backward pass, and of the inputs the one that they need."""
-    X, t, W1, b1, W2, b2 = probe.args or list(probe.data.values())
-    Z = X @ W1 + b1
-    H = np.maximum(Z, 0)
-    error = H @ W2 + b2 - t
-    dP = 2 * error / error.size
-    dH = dP @ W2.T
-    return {"(P - t)": error, "Z": Z, "H": H, "dP": dP, "dH": dH, "dZ": dH * (Z > 0), "X": X}
-
-
 LEADS_10_3 = {
     0: "The loss is wrong, so the mistake begins in the forward pass. Compute Z, H and P for these inputs on paper.",
     4: "The loss is right, and the gradient of b2 is not. It needs dP alone, so look at dP and at its sum.",
@@ -187,13 +168,11 @@ LESSON = lesson(
             "oracle": by_cosh,
             "probes": probes_10_2,
             "prelude": ENGINE_OFF,
-            "steps": steps_10_2,
         },
         "10.3": {
             "oracle": one_at_a_time,
             "probes": probes_10_3,
             "prelude": ENGINE_OFF,
-            "steps": steps_10_3,
             "leads": LEADS_10_3,
         },
     },

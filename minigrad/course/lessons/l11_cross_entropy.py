@@ -72,19 +72,6 @@ def softmax_rows(z: Any) -> Any:
     return np.exp(stable(z))
 
 
-def steps_11_1(probe: Probe) -> dict[str, Any]:
-    """The probabilities of each row, and what may be taken for them."""
-    z = np.asarray((probe.args or list(probe.data.values()))[0], dtype=float)
-    e = np.exp(z - z.max())
-    rows = np.exp(z - z.max(axis=1, keepdims=True))
-    columns = np.exp(z - z.max(axis=0))
-    found = {"softmax(z)": rows / rows.sum(axis=1, keepdims=True), "softmax of the columns": columns / columns.sum(axis=0),
-             "softmax of the whole array": e / e.sum()}  # fmt: skip
-    logs = {f"log of {name}": np.log(p) for name, p in found.items() if name != "softmax(z)"}
-    logs["(z - z.max(axis=1))"] = z - z.max(axis=1, keepdims=True)
-    return found | logs | {"number of columns": np.float64(z.shape[1]), "log(number of columns)": np.log(z.shape[1])}
-
-
 SMALL = (
     1e-5,
     1e-6,
@@ -153,20 +140,6 @@ def losses(
     return {"cross_entropy": loss, "cross_entropy_grad": grad}
 
 
-def steps_11_2(probe: Probe) -> dict[str, Any]:
-    """The probabilities, and the correct classes as an array of zeros and ones."""
-    *_, z, targets = map(np.asarray, probe.args or probe.data.values())
-    e = np.exp(z - z.max(axis=1, keepdims=True))
-    p, one_hot, rows = e / e.sum(axis=1, keepdims=True), np.eye(z.shape[1])[targets], np.float64(len(z))
-    if "grad" in probe.name + probe.code:
-        return {"softmax(z)": p, "one_hot": one_hot, "(softmax(z) - one_hot)": p - one_hot,
-                "(softmax(z) + one_hot)": p + one_hot, "rows": rows, "columns": np.float64(z.shape[1])}  # fmt: skip
-    right, again = (p * one_hot).sum(axis=1), np.exp(p)
-    twice = (again / again.sum(axis=1, keepdims=True) * one_hot).sum(axis=1)
-    return {"p of the correct class": right, "minus p of the correct class": -right, "losses of the rows": -np.log(right),
-            "losses with two softmaxes": -np.log(twice), "rows": rows}  # fmt: skip
-
-
 # --- 11.3 where and nan --------------------------------------------------------------------------------
 
 ENGINE = "import minigrad as torch"
@@ -203,13 +176,11 @@ LESSON = lesson(
             "oracle": by_logaddexp,
             "probes": probes_11_1,
             "prelude": ENGINE_OFF,
-            "steps": steps_11_1,
         },
         "11.2": {
             "oracle": by_engine,
             "probes": probes_11_2,
             "prelude": ENGINE_OFF,
-            "steps": steps_11_2,
         },
         "11.3": {"probes": probes_11_3, "prelude": ENGINE},
     },

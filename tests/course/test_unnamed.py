@@ -1,4 +1,4 @@
-"""Mistakes that are in no catalogue: the card names the part that is wrong, and the formula that gives it."""
+"""Mistakes that are in no catalogue: the card names the part that is wrong, and what is seen of it."""
 
 import contextlib
 import io
@@ -30,17 +30,7 @@ def split(images, labels, seed):
 def accuracy(scores, labels):
     return (scores.argmax(axis=1) == labels).mean()
 """
-CENTRAL = "def central(f, x, h):\n    return "
 SAID = {
-    ("1.1", CENTRAL + "(f(x + h) - f(x)) / (2 * h)"): "(f(x + h) - f(x)) / (2 * h).",
-    ("5.1", "def vjp_square(v, x):\n    return 2 * v * v"): "2 * v**2.",
-    ("5.1", "def vjp_square(v, x):\n    return 2 * abs(x) * v"): "(2 * v) * abs(x).",
-    ("7.1", "def matmul_backward(G, X, W):\n    return W.T, X.T @ G"): "W.T.",
-    ("7.3", "def dX_entry(G, W, i, k):\n    return G @ W.T\n\ndef dW_entry(G, X, k, j):\n    return X.T @ G"): "is X.T @ G.",
-    ("7.4", "def batch_backward(G, X, W):\n    return G @ W.T, np.concatenate([x.T @ g for x, g in zip(X, G)])\n\n"
-            "def vector_backward(g, x, W):\n    return W @ g, np.outer(x, g)"): "The blocks in it, added up, are",
-    ("7.3", "def dX_entry(G, W, i, k):\n    return G[i] * W[k]\n\ndef dW_entry(G, X, k, j):\n    return X[:, k] @ G[:, j]"):
-        "The sum over all its numbers is what is asked for.",
     ("8.2", "def errors(pred, target):\n    return abs(pred - target[:, None])"): "You take the size of each error.",
     ("1.4", "partials = [66, 22]"): "The second number: only y moves",
     ("2.3", "by_hand = [66, 66.0]"): "66 is right for x.",  # its own words go first
@@ -75,14 +65,13 @@ def judged(id, code):
 
 
 @pytest.mark.parametrize(("id", "code"), list(SAID))
-def test_an_unknown_mistake_is_named_by_its_formula(id, code):
+def test_what_is_seen_of_an_answer_is_said(id, code):
     assert SAID[id, code] in " ".join(judged(id, code).lines)
 
 
 def test_a_program_names_the_part_that_is_wrong():
-    for wrong, formula in {"other.grad * out.grad + other.data": "b", "self.data * out.grad": "a * g"}.items():
-        found = judged("3.2", PRODUCT.replace("WRONG", wrong))
-        assert found.lines == ("a.grad is not right.", f"Each time, a.grad is {formula}."), found
+    found = judged("3.2", PRODUCT.replace("WRONG", "other.grad * out.grad + other.data"))
+    assert found.lines == ("a.grad is not right.",), found
 
 
 def test_each_function_of_an_exercise_gets_its_own_words():
