@@ -1,7 +1,8 @@
 """How the cards come about: of each declared wrong answer, and of answers that were written without seeing the checks.
 
 `05.md` holds the blind answers of lesson 05 (`## 5.1`, below it a fenced block for each answer), `05.txt` all cards of the
-lesson. What explains a mistake is searched for with a number of tries, so the cards are the same on a busy machine.
+lesson. What explains a mistake is searched for with a number of tries and with time enough, so the cards are the same on a
+busy machine.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -23,8 +25,7 @@ from minigrad.course.commands.matrix import wrong_answers
 from minigrad.course.exercise import Exercise
 from minigrad.course.grading.grader import TRIES
 from minigrad.course.judge.verdict import Verdict, judge
-from minigrad.course.student import lent, worker
-from minigrad.course.student.child import Child
+from minigrad.course.student import child, lent, worker
 from minigrad.course.student.lent import stand_in
 from minigrad.course.student.student import Local
 
@@ -38,6 +39,16 @@ def shown(exercise: Exercise, verdict: Verdict) -> str:
     return f"{state.rpartition(': ')[2]}\n{rest}\n" if rest else f"{state.rpartition(': ')[2]}\n"
 
 
+def unhurried(make: Callable[[], str]) -> Callable[[], str]:
+    """The same card, with time enough: how fast a machine is, and how busy, changes no card."""
+
+    def made() -> str:
+        with mock.patch.object(child, "WAIT", 40), mock.patch.object(worker, "BRIEF", 0.4):
+            return make()
+
+    return made
+
+
 def declared(number: int) -> dict[str, Callable[[], str]]:
     """What makes the card of each declared wrong answer of a lesson, by name."""
     found: dict[str, Callable[[], str]] = {}
@@ -47,7 +58,7 @@ def declared(number: int) -> dict[str, Callable[[], str]]:
             name = wrong.id.replace("_", " ")
             seen[name] += 1
             key = f"{exercise.id} {name}" + f" ({seen[name]})" * (seen[name] > 1)
-            found[key] = lambda e=exercise, a=wrong.answer: tried(e, a)
+            found[key] = unhurried(lambda e=exercise, a=wrong.answer: tried(e, a))
     return found
 
 
@@ -66,7 +77,8 @@ def blind(number: int) -> dict[str, Callable[[], str]]:
         id, place = heading or id, 0 if heading else place + 1
         if code:
             believed = code.split("\n")[0].strip("# ")
-            found[f"{id} blind {place}: {believed}"] = lambda id=id, code=code: answered(lessons.find(id), code)
+            card = unhurried(lambda id=id, code=code: answered(lessons.find(id), code))
+            found[f"{id} blind {place}: {believed}"] = card
     return found
 
 
@@ -77,9 +89,9 @@ def answered(exercise: Exercise, code: str) -> str:
         return shown(exercise, judge(exercise, Local(exercise.namespace(answer)), 0, TRIES))
     if exercise.written and isinstance(ast.parse(code).body[0], ast.Expr):
         code = f"{exercise.name} = (\n{code})"
-    space = given(exercise.id)
-    *_, engine = lent.engines(exercise, space)
-    student = Child(exercise, space, engine)
+    namespace = given(exercise.id)
+    *_, engine = lent.engines(exercise, namespace)
+    student = child.Child(exercise, namespace, engine)
     try:
         failed = [] if isinstance(ran := student.student.exec([code]), worker.Failure) else filter(None, ran)
         errors = "".join(f"(its cell ends with {each.type}: {each.message})\n" for each in failed)
