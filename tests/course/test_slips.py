@@ -116,7 +116,7 @@ SAID_ONCE = [  # what is said, and what was said though it was so by chance, in 
     ("8.3", "def fit(x, y, lr, steps):\n    return 0.8", "one number; 2 values are asked for", "array"),
     ("8.4", "def average(losses):\n    t = n = 0\n    for loss in losses:\n        t += loss.item(); n += 1\n    return t // n",
      "The operator in t // n", "negative"),
-    ("5.1", "def vjp_square(v, x):\n    return x * v * len(x)", "(v * x) * len(v)", "Every number"),
+    ("5.1", "def vjp_square(v, x):\n    return x * v * len(x)", "The value is not right.", "Every number"),
     ("5.1", "def vjp_square(v, x):\n    g = 0 * x\n    for i in range(len(x)):\n        g += 2 * x[i] * v[i]\n    return g",
      "g is nearly what is needed", "range"),
     ("10.1", BOTH, "makes relu_vjp right", "makes this right"),

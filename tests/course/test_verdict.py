@@ -88,7 +88,7 @@ def test_other_words_for_what_is_seen_change_no_verdict(monkeypatch):
     before = [judge(exercise(), Local({"outer": each, "np": np}), tries=20) for each in wrong]
     monkeypatch.setattr(findings, "SENTENCES", dict.fromkeys(findings.SENTENCES, lambda found: "Something else."))
     after = [judge(exercise(), Local({"outer": each, "np": np}), tries=20) for each in wrong]
-    assert ["Something else." in each.lines for each in after].count(True) > 3
+    assert ["Something else." in each.lines for each in after].count(True) > 2
     for old, new in zip(before, after, strict=True):
         assert dataclasses.replace(old, lines=()) == dataclasses.replace(new, lines=()) and len(old.lines) == len(new.lines)
 
