@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,9 +19,10 @@ import nbformat
 import numpy as np
 import pytest
 
+from minigrad.course import notebooks
 from minigrad.course.checks import own_engine
 from minigrad.course.checks.own_engine import FILE, Unkept, given, keep, reference
-from minigrad.course.commands import terminal
+from minigrad.course.commands import cli, terminal
 from minigrad.viz import step
 
 PARTS = given()
@@ -149,13 +151,15 @@ def test_a_read_only_file_a_missing_folder_and_a_full_disk(tmp_path: Path, monke
         with pytest.raises(Unkept, match="it is read-only"):
             keep(PARTS["7.1"], [MATMUL], tmp_path, "both gradients")
 
-    def full(handle: int) -> None:
+    def full(*given: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(Unkept, match="No space left on device"):
-        keep(PARTS["7.1"], [MATMUL], tmp_path, "both gradients")
-    assert [file.name for file in tmp_path.iterdir()] == [FILE] and kept(tmp_path) == "x = 1\n"
+    for what in ("fsync", "replace"):  # before the copy of the old file, and after it
+        with monkeypatch.context() as patch:
+            patch.setattr(os, what, full)
+            with pytest.raises(Unkept, match="No space left on device"):
+                keep(PARTS["7.1"], [MATMUL], tmp_path, "both gradients")
+        assert [file for file in tmp_path.rglob("*") if file.is_file()] == [tmp_path / FILE] and kept(tmp_path) == "x = 1\n"
 
 
 AGAIN = """
@@ -288,11 +292,13 @@ def test_keep_in_a_notebook(tmp_path: Path) -> None:
     blank = "def add(self, other):\n    ...  # your code here\n\nValue.__add__ = add"
     keeps = ['keep("3.1")', f"%%time\n{add}", 'check("3.1")', 'keep("3.1")', 'keep("3.1")']
     cells = [*first, blank, *keeps, WHERE, 'check("3.1")', 'keep("4.1")']
-    _, engine, _, _, _, early, _, checked, card, again, place, imported, no_part = ran(tmp_path, cells)
+    _, engine, _, _, _, early, _, checked, card, again, place, still, no_part = ran(tmp_path, cells)
     assert f"There is no {FILE} in `{tmp_path}` yet" in engine and 'Run check("3.1"), then this again' in early
     assert "All 15 probes agree" in checked and card.startswith(f"{FILE}: 3.1 plus, with its backward: kept\n  new lines  +")
     assert f"Your engine is `{tmp_path / FILE}`." in card.replace("\n  ", " ") and "there already" in again
     assert place.strip() == str(tmp_path / FILE) and "the engine gets nothing from 4.1" in no_part
+    assert "All 15 probes agree" in still
+    imported = ran(tmp_path, [*first[:2], 'check("3.1")'])[-1]
     assert "`Value.__add__` is imported from my_engine.py now" in imported and "Run the cell in which you wrote it" in imported
     text = kept(tmp_path)
     other = add.replace("self.data + other.data", "other.data + self.data")
@@ -309,7 +315,7 @@ def test_keep_in_a_notebook(tmp_path: Path) -> None:
     assert [file.read_text(encoding="utf-8") for file in (tmp_path / own_engine.OLDER).iterdir()] == [text]
 
 
-WHERE = "from my_engine import *\nprint(Value.__add__.__code__.co_filename)"
+WHERE = "from my_engine import *\nimport my_engine\nprint(my_engine.Value.__add__.__code__.co_filename)"
 
 
 @pytest.mark.slow
@@ -322,3 +328,42 @@ def test_a_notebook_in_the_terminal_has_the_students_engine(tmp_path: Path, caps
     nbformat.write(nb, file := tmp_path / "exercises" / "05_vectors_exercises.ipynb")
     assert terminal.check_notebook(file), capsys.readouterr().out
     assert kept(tmp_path) == "slope = 2\n"
+
+
+# --- the whole way -----------------------------------------------------------------------------------------
+
+
+def follow(folder: Path, name: str) -> None:
+    """Run a lesson's solved exercises as a student would, in whose folder the engine grows."""
+    (folder / "exercises").mkdir(exist_ok=True)
+    solution = notebooks.strip_outputs(notebooks.read(notebooks.path("solutions", name)))
+    where = {"metadata": {"path": str(folder / "exercises")}}
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("MINIGRAD", "NBGRADER"))}
+    client = nbclient.NotebookClient(nbformat.from_dict(solution), kernel_name="python3", timeout=300, resources=where)
+    for cell in client.execute(env=own | {"MINIGRAD_DISPLAY": "static"}, stderr=subprocess.DEVNULL).cells:
+        if found := re.search(r"^(?:keep|check)\(\"([\d.]+)\"", cell.source, re.MULTILINE):
+            shown = next(out.data["text/plain"] for out in cell.outputs if "data" in out).splitlines()[0]
+            assert shown.endswith(": kept" if cell.source.startswith("keep") else ": passed"), f"{found[1]}: {shown}"
+
+
+LONG_WAY = [name for name in notebooks.lessons() if 3 <= int(name[:2]) <= 14]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("skipped", [[], LONG_WAY[2::2]], ids=["none", "05 and every second one"])
+def test_the_whole_way(tmp_path: Path, skipped: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """03 to 14, each solution run in a kernel and kept; what is skipped is filled from the terminal."""
+    monkeypatch.delenv("MINIGRAD_CHECK", raising=False)
+    for name in LONG_WAY:
+        if name not in skipped:
+            assert cli.main(["engine", "--upto", name[:2], "--dir", str(tmp_path)]) == 0
+            follow(tmp_path, name)
+            exec(kept(tmp_path), {"__name__": "my_engine"})  # whole, without what `import my_engine` would add
+    text, missed = kept(tmp_path), {int(name[:2]) for name in skipped}
+    theirs = [part.id for part in PARTS.values() if part.names and part.lesson in missed]
+    assert own_engine.parts_in(text) == [*PARTS] and own_engine.from_reference(text) == theirs
+    assert len(text.splitlines()) <= 400
+    space: dict[str, object] = {"__name__": "my_engine"}
+    exec(text, space)
+    exec(TRAIN, space)
+    assert np.abs(np.array(space["losses"]) - space["pytorch"]).max() < 1e-9 and space["right"] >= 0.93

@@ -434,8 +434,9 @@ def replace(file: Path, text: str) -> str:
                 raise OSError(0, "the copy of the old one failed")
         os.replace(name, file)
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
+        for left in (Path(name), *([old] if old else [])) if os.path.exists(name) else ():  # the file is what it was
+            with contextlib.suppress(OSError):
+                left.unlink()
         raise
     return f"{OLDER}/{old.name}" if old else ""
 
