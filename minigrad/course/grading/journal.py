@@ -21,14 +21,15 @@ from typing import Any
 
 from minigrad.course import lesson_text, lessons, notebooks
 from minigrad.course.exercise import EDITION
-from minigrad.course.grading.grader import given
+from minigrad.course.grading.grader import engine_of, given
 from minigrad.course.grading.index import on_disk
 
 PACKAGE = Path(__file__).resolve().parents[2]
 RESULTS, SETTINGS, LOCK = "results.jsonl", "run.json", "run.lock"
 # What a verdict depends on besides the lesson: judge, worker, reader. The engine counts where students use it.
 _JUDGE = (
-    "judge/*", "student/*", "exercise", "misconceptions", "lesson_text", "notebooks", "checks/updating", "commands/answers",
+    "judge/*", "student/*", "exercise", "misconceptions", "lesson_text", "notebooks", "checks/updating", "checks/own_engine",
+    "checks/progress_store", "commands/answers",
     *(f"grading/{name}" for name in ("reader", "cells", "package", "grader", "sandbox", "zygote", "confine")),
 )  # fmt: skip
 _SYNC_SECONDS = 1.0
@@ -50,7 +51,8 @@ def pack_hash(number: int, answers: bytes = b"") -> str:
     files.append(lesson_text.MISCONCEPTIONS)
     if lesson.with_engine or any(exercise.with_engine for exercise in lesson.exercises):
         files += sorted(p for p in PACKAGE.rglob("*.py") if p.relative_to(PACKAGE).parts[0] not in ("course", "viz"))
-    digest = hashlib.sha256(given(lesson.slug).encode() + answers)
+    engine = json.dumps(engine_of(lesson, frozenset()))
+    digest = hashlib.sha256(f"{given(lesson.slug)}{engine}".encode() + answers)
     for path in files:
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

@@ -59,11 +59,15 @@ def predict(id: str = "", answer: Any = ..., *rest: Any, **options: Any) -> None
         predictions[str(id)] = answer
 
 
-def keep(*ids: str, **options: Any) -> None:
+def keep(exercise: str, replace: bool = False) -> None:
     """What `minigrad.course.keep` is inside the sandbox: what the notebook defines becomes part of `my_engine`, in silence."""
-    defined = vars(sys.modules["__main__"])
-    for names, given in (parts[id] for id in ids if id in parts):
-        join(vars(importlib.import_module(ENGINE)), {name: defined[name] for name in names if name in defined}, given)
+    defined, order = vars(sys.modules["__main__"]), [*parts]
+    for id in order[: order.index(exercise) + 1] if exercise in order else ():
+        names, given = parts[id]
+        if id == exercise or not names:
+            join(vars(importlib.import_module(ENGINE)), {name: defined[name] for name in names if name in defined}, given)
+        if not names:
+            del parts[id]  # what is only given is there now
 
 
 def join(engine: dict[str, Any], own: dict[str, Any], given: str) -> None:
