@@ -136,7 +136,7 @@ def test_helpers_come_along_and_the_last_definition_counts(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("before", "cells", "says"),
     [
-        (b"def f(:\n    pass\n", [MATMUL], "is no Python in line 1"),
+        (b"def f(:\n    pass\n", [MATMUL], r"is no Python in line 1 \(invalid syntax\)\. Mend it"),
         (b"\xff\xfe\x00", [MATMUL], "no text in UTF-8"),
         (b"x = 1; y = 2\n", [MATMUL], "Line 1 of my_engine.py holds two statements"),
         (b"x = 1\n", ["x = 2"], "No cell that you ran defines matmul_backward"),

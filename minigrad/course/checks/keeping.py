@@ -53,7 +53,7 @@ def keep_card(exercise: Exercise, part: Part, namespace: dict[str, Any], over: b
         change = own_engine.keep(part, cells, folder, exercise.title, over)
     except Differs as error:
         differs = f"{FILE} has other lines for {id}, so nothing was written."
-        how = f'If you want the new ones, run keep("{id}", replace=True). The file of now then stays in {own_engine.OLDER}.'
+        how = f'If you want the new ones, run keep("{id}", replace=True). The old file is then kept in {own_engine.OLDER}.'
         return Card(title, "not kept", (("lines that would go (-) and come (+)", "\n".join(error.lines)),), (differs, how))
     except Unkept as error:
         return Card(title, "not kept", paragraphs=(str(error),))

@@ -101,7 +101,8 @@ def parsed(text: str, where: str) -> list[ast.stmt]:
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         place = f" in line {line}" if line else ""
-        raise Unkept(f"{where} is no Python{place} ({reason(error)}). Mend it, and run this again.") from None
+        what = getattr(error, "msg", str(error))  # str() of a SyntaxError names the line again
+        raise Unkept(f"{where} is no Python{place} ({what}). Mend it, and run this again.") from None
 
 
 def bound(statement: ast.stmt) -> set[str]:
@@ -335,7 +336,7 @@ class Finder(MetaPathFinder):
 def of_the_gap(parts: Sequence[Part]) -> str:
     """What the file lacks, and what to do about it."""
     ids = listed([part.id for part in parts])
-    return (f"{FILE} lacks {ids}, so `import my_engine` takes this from the solutions. Solve and keep it, or type "
+    return (f"{FILE} lacks {ids}, so `import my_engine` takes what is missing from the solutions. Solve and keep it, or type "
             f"`minigrad engine --upto {parts[-1].lesson + 1:02d}` in a terminal, which writes it into your file.")  # fmt: skip
 
 

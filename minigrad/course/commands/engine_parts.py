@@ -16,7 +16,10 @@ def told(folder: Path) -> str:
             "not there yet": [part.id for part in given().values() if part.names and part.id not in there]}  # fmt: skip
     lines = [f"Your own engine is {file}." if text else f"There is no {file} yet: keep(\"3.1\") in the exercises begins it."]
     lines += [f"  {words:18}  {', '.join(ids)}" for words, ids in rows.items() if ids]
-    return "\n".join([*lines, "minigrad engine --upto 07 writes what is missing of the lessons before 07."])
+    if missing := rows["not there yet"]:
+        upto = f"{given()[missing[0]].lesson + 1:02d}"
+        lines += [f"minigrad engine --upto {upto} writes what is missing of the lessons before {upto}."]
+    return "\n".join(lines)
 
 
 def fill(folder: Path, before: int) -> str:
