@@ -172,7 +172,7 @@ def test_no_part_is_the_answer_to_its_own_exercise(name: str, folder: Path, monk
         assert np.array_equal(made[name](G, X, W), [W.T, X.T])
     made["matmul_backward"] = made[name]
     found = examine(lessons.find("7.1"), made)
-    assert not found.passed and found.status in ("wrong", "error"), found
+    assert not found.passed and found.status in ("wrong", "error", "timeout"), found  # all of memory is much to look through
     made = space(folder, RIGHT)
     assert examine(lessons.find("7.1"), made).passed and made["matmul_backward"] is not None
 
@@ -181,7 +181,7 @@ def test_no_part_is_the_answer_to_its_own_exercise(name: str, folder: Path, monk
 @pytest.mark.parametrize("name", NAMES)
 def test_no_attempt_finds_more_in_class_grading(name: str, tmp_path: Path) -> None:
     cells = ("from my_engine import *", f"FOLDER = {str(tmp_path)!r}", ATTEMPTS, f"matmul_backward = {name}")
-    assert graded(7, *cells)["7.1"] in ("wrong", "error", "forbidden")
+    assert graded(7, *cells)["7.1"] in ("wrong", "error", "forbidden", "timeout")
 
 
 # ------------------------------------------------------------------ what is there
