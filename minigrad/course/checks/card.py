@@ -70,7 +70,7 @@ class Card:
         label = html.escape(f"{self.title}: {self.state}" if self.state else self.title, quote=True)
         out = [
             f'<div role="group" tabindex="-1" aria-label="{label}" style="border-left:5px solid {bar};padding:0.3em 0.9em;'
-            'margin:0.3em 0;max-width:56em;line-height:1.45">',
+            'margin:0.3em 0;max-width:56em;line-height:1.45;overflow-wrap:break-word">',
             f'<p style="margin:0 0 0.3em 0"><strong>{title}{state}</strong></p>',
         ]
         for name, code in self.code:
