@@ -265,3 +265,6 @@ def test_the_plans_add_up() -> None:
         read, solve = zip(*(minutes[int(number)] for number in numbers.split(",")), strict=True)
         chosen = [takes[id] for id in exercises.split(", ")] if exercises else solve
         assert sum(read) + sum(chosen) == int(told), part
+    three_hours = TEACHING.partition("**Six sessions** of three hours")[2].partition("**A term**")[0]
+    sessions = [int(told) for told in re.findall(r"\| (\d+) \|$", three_hours, re.MULTILINE)]
+    assert len(sessions) == 6 and max(sessions) <= 180
