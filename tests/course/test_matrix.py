@@ -1,6 +1,9 @@
 """The wrong-answer matrix over every exercise of every lesson: the proof that checks tell right from
 wrong."""
 
+import sys
+import types
+
 import pytest
 
 from minigrad.course import lessons, misconceptions, notebooks
@@ -141,7 +144,8 @@ def test_a_blank_notebook_is_not_attempted(name, monkeypatch):
     """Also where a class is half given: what was handed out is nobody's answer."""
     for word in ("check", "hint", "predict", "progress"):
         monkeypatch.setattr(f"minigrad.course.{word}", lambda *things, **options: None)
-    student = worker.Server({"__name__": "__main__"})
+    monkeypatch.setitem(sys.modules, "__main__", notebook := types.ModuleType("__main__"))
+    student = worker.Server(vars(notebook))
     for cell in notebooks.code_cells(notebooks.read(notebooks.path("exercises", name))):
         student.exec([cell])  # one by one, as `minigrad check` does
     found = {e.id: examine(e, student.namespace) for e in lessons.lesson(int(name[:2])).exercises if e.points}
