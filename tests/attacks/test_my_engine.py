@@ -6,6 +6,7 @@ that checks a notebook, and in the sandbox of class grading.
 
 from __future__ import annotations
 
+import gc
 import re
 import shutil
 import sys
@@ -147,6 +148,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     sys.modules.pop("my_engine", None)
     lent.before.cache_clear()
     monkeypatch.setattr(lent, "loaded", [])
+    gc.collect()  # the engine of the test before is not in memory any more
     yield tmp_path
     sys.modules.pop("my_engine", None)
 
