@@ -729,6 +729,11 @@ def test_without_fork_a_watchdog_ends_a_loop():
     assert Watched({"f": lambda x: x + 1}, 5).call("f", 1) == 2
 
 
+def test_nothing_is_asked_when_the_time_is_up():
+    asked = []
+    assert Watched({"f": asked.append}, 0).call("f", 1).kind == "timeout" and not asked
+
+
 def test_without_fork_a_watchdog_counts_the_memory():
     def grows():
         kept = []

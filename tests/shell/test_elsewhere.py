@@ -23,7 +23,8 @@ LESSON = "05_vectors"
 
 EVERY_EXERCISE = """
 from minigrad.course import lessons
-from minigrad.course.student.child import can_fork, examine
+from minigrad.course.checks.checking import examine
+from minigrad.course.student.child import can_fork
 right, wrong = [], []
 for exercise in lessons.all_exercises():
     if exercise.kind not in ("function", "program") or exercise.one_of:

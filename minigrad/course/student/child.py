@@ -331,14 +331,16 @@ class Watched(Local):
 
     def timed(self, action: Callable[[], Any]) -> Any:
         """The action's result, or a timeout for it and for everything after it."""
+        if time.monotonic() >= self.deadline:
+            self.dead = self.dead or Failure("timeout")
         if self.dead:
             return self.dead
         over, before = threading.Event(), sys.gettrace()
         try:
-            threading.Thread(target=self.watch, args=(over, threading.get_ident()), daemon=True).start()
-        except RuntimeError:  # a browser has one thread only
-            sys.settrace(self.trace)
-        try:
+            try:
+                threading.Thread(target=self.watch, args=(over, threading.get_ident()), daemon=True).start()
+            except RuntimeError:  # a browser has one thread only
+                sys.settrace(self.trace)
             result = action()
         except (TimeIsUp, MemoryIsUp) as error:
             result = Failure("raised", type(error).__name__)
