@@ -302,18 +302,20 @@ def test_keep_in_a_notebook(tmp_path: Path) -> None:
     keeps = ['keep("3.1")', f"%%time\n{add}", 'check("3.1")', 'keep("3.1")', 'keep("3.1")']
     cells = [*first, blank, *keeps, WHERE, 'check("3.1")', 'keep("4.1")']
     _, engine, _, _, _, early, _, checked, card, again, place, still, no_part = ran(tmp_path, cells)
-    assert f"There is no {FILE} in `{tmp_path}` yet" in engine and 'Run check("3.1"), then this again' in early
+    assert says(engine, f"There is no {FILE} in `{tmp_path}` yet") and says(early, 'Run check("3.1"), then this again')
     assert "All 15 probes agree" in checked and card.startswith(f"{FILE}: 3.1 plus, with its backward: kept\n  new lines  +")
-    assert f"Your engine is `{tmp_path / FILE}`." in card.replace("\n  ", " ") and "there already" in again
+    assert says(card, f"Your engine is `{tmp_path / FILE}`.") and "there already" in again
     assert place.strip() == str(tmp_path / FILE) and "the engine gets nothing from 4.1" in no_part
     assert "All 15 probes agree" in still
     imported = ran(tmp_path, [*first[:2], 'check("3.1")'])[-1]
-    assert "`Value.__add__` is imported from my_engine.py now" in imported and "Run the cell in which you wrote it" in imported
+    assert says(imported, "`Value.__add__` is imported from my_engine.py now")
+    assert says(imported, "Run the cell in which you wrote it")
     text = kept(tmp_path)
     other = add.replace("self.data + other.data", "other.data + self.data")
     again = [*first, other, 'keep("3.1")', WHERE]
     _, engine, *_, card, place = ran(tmp_path, again)
-    assert not engine and "has other lines for 3.1, so nothing was written" in card and 'keep("3.1", replace=True)' in card
+    assert not engine and says(card, "has other lines for 3.1, so nothing was written")
+    assert says(card, 'keep("3.1", replace=True)')
     assert place.strip() == str(tmp_path / FILE) and kept(tmp_path) == text
     *_, card, place = ran(tmp_path, again, MINIGRAD_CHECK="raise")
     assert not card and place.strip() == "my_engine.py (reference)" and kept(tmp_path) == text
@@ -322,6 +324,11 @@ def test_keep_in_a_notebook(tmp_path: Path) -> None:
     assert ran(tmp_path, [*first, edit, "import my_engine\nprint(my_engine.x)"])[-1] == "5\n", "a change by hand counts at once"
     assert "3.1 plus, with its backward: kept" in card and "-    out = Value(self.data + other.data" in card
     assert [file.read_text(encoding="utf-8") for file in (tmp_path / own_engine.OLDER).iterdir()] == [text]
+
+
+def says(card: str, words: str) -> bool:
+    """Whether these words are on a card, wherever its lines end: the folder of a test may be long."""
+    return "".join(words.split()) in "".join(card.split())
 
 
 WHERE = "from my_engine import *\nimport my_engine\nprint(my_engine.Value.__add__.__code__.co_filename)"
