@@ -12,12 +12,16 @@ from minigrad.course.grading import journal, runs, sandbox
 from minigrad.course.grading.sandbox import Unavailable
 
 
-@pytest.mark.slow
-def test_solutions_have_full_marks_and_blanks_have_none(tmp_path: Path) -> None:
+@pytest.fixture(autouse=True)
+def isolated() -> None:
     try:
         sandbox.choose()
     except Unavailable as error:
         pytest.skip(f"optional: no isolation level holds here: {error}")
+
+
+@pytest.mark.slow
+def test_solutions_have_full_marks_and_blanks_have_none(tmp_path: Path) -> None:
     written = [name for name in notebooks.lessons() if notebooks.path("solutions", name).exists()]
     for student, kind in (("right", "solutions"), ("blank", "exercises")):
         folder = tmp_path / "in" / student
@@ -40,10 +44,6 @@ def test_solutions_have_full_marks_and_blanks_have_none(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_an_error_in_an_early_lesson_costs_nothing_in_a_later_one(tmp_path: Path) -> None:
     """Everybody has the wrong rule for a product in 03, and hands in the notebooks alone."""
-    try:
-        sandbox.choose()
-    except Unavailable as error:
-        pytest.skip(f"optional: no isolation level holds here: {error}")
     asked = [lessons.lesson(number) for number in (3, 4, 5, 7)]
     for student in ("ann", "bob", "cy"):
         folder = tmp_path / "in" / student
