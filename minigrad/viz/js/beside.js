@@ -67,7 +67,7 @@ export function makeCode(S, select, on) {
 export function makeCard(S, options, on) {
 	const { nodes, edges, steps, val } = S, inside = h("div");
 	const shut = button(on, options.close, "×", { class: "mg-close", "aria-label": "Close (Esc)" });
-	const el = h("div.mg-card", { role: "group", "aria-label": "One tensor", hidden: true }, shut, inside);
+	const el = h("div.mg-card", { role: "group", "aria-label": "One box", hidden: true }, shut, inside);
 	let who = null;
 	/** What a node is, in words, and the lines of the user's code that it stands in. */
 	function about(n) {

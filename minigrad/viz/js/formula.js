@@ -213,7 +213,7 @@ function graph(all, everyMake, everyExact, end, kept) {
 		}
 	}
 	const forward = nodes.filter((n) => n.parts).map((n) => ({ node: n.id, parts: n.parts }));
-	const boxes = `This is the graph of ${name(root)}: each box holds a number or an array, and the inputs are on the left.`;
+	const boxes = `This is the graph of ${name(root)}: each box holds a number or an array, and lines lead from the inputs to ${name(root)}.`;
 	const data = compute({
 		v: 1, root, nodes, edges, steps, forward, title: `Forward and backward pass of ${name(root)}`, code: [{ title: "", lines: kept }],
 		look: `${boxes} Press → to go forward, step by step, from the inputs to ${name(root)}, and then back.`,

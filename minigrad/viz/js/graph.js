@@ -21,7 +21,7 @@ export function makeGraph(S, options, on) {
 		parts = new Map();
 		const { line: which, stacked, turn, turns, groups = {} } = views[view];
 		svg = s("svg", { viewBox: `0 0 ${drawing.w} ${drawing.h}`, role: "group",
-			"aria-label": `Graph of ${nodes.length} tensors; up and down arrows move between boxes and edges, Enter opens a box` });
+			"aria-label": `Graph of ${nodes.length} boxes; up and down arrows move between boxes and edges, Enter opens a box` });
 		const tip = ([x, y], dx, dy) => (drawing.down ? `M${x} ${y}l${-dy} ${dx}h${2 * dy}z` : `M${x} ${y}l${dx} ${-dy}v${2 * dy}z`);
 		lines = drawing.edges.map((e, i) => {
 			const mine = [...edges.keys()].filter((j) => (which?.[j] ?? j) === i);
