@@ -45,6 +45,8 @@ def test_the_solutions_kept_one_after_another_train_the_digits(tmp_path: Path) -
     assert len(text.splitlines()) <= 400 and own_engine.parts_in(text) == [*PARTS]
     space: dict[str, object] = {"__name__": "my_engine"}
     exec(text, space)
+    exec("x = Tensor([4.0, 5.0])\n((1 - x) * (np.array([3.0, 7.0]) / x)).sum().backward()", space)
+    assert np.allclose(space["x"].grad, [-3 / 16, -7 / 25], rtol=1e-12), "(1 - x) * c / x has the derivative -c / x**2"
     exec(TRAIN, space)
     assert np.abs(np.array(space["losses"]) - space["pytorch"]).max() < 1e-9
     assert space["right"] >= 0.93
