@@ -217,11 +217,15 @@ def reference(before: int) -> str:
     return completed(BEGIN, before)
 
 
-def completed(text: str, before: int = 100) -> str:
-    """A text with what it lacks of the lessons before this one, from the solutions. Raises `Unkept` as `keep` does."""
+def completed(text: str, before: int = 100, titles: Mapping[str, str] | None = None) -> str:
+    """A text with what it lacks of the lessons before this one, from the solutions. Raises `Unkept` as `keep` does.
+
+    titles: what stands above each part besides its number and whose it is.
+    """
     for part in lacking(text, before):
         own = sources(part.names, solved(part), text)
-        text = added(text, part, own, REFERENCE if part.names else GIVEN_TOO, over=False)
+        title = f"{titles[part.id]} {REFERENCE}" if titles and part.names else REFERENCE if part.names else GIVEN_TOO
+        text = added(text, part, own, title, over=False)
     return text
 
 
@@ -363,21 +367,21 @@ def keep(part: Part, cells: Sequence[str], folder: Path, title: str, over: bool 
 
 def edited(text: str, part: Part, cells: Sequence[str], title: str, over: bool = True) -> str:
     """The file's text with a part from these cells. Raises as `keep`."""
-    mark = f"# {part.id} {REFERENCE}\n"
-    after = text.replace(mark, f"# {part.id} {title}\n")
+    mark = re.compile(rf"^# {re.escape(part.id)} .*{re.escape(REFERENCE)}$", re.MULTILINE)
+    after = mark.sub(lambda _: f"# {part.id} {title}", text)
     for each in given().values():
         if not each.names and each.lesson <= part.lesson and each.id not in parts_in(text):
             after = added(after, each, (), GIVEN_TOO)
     after = added(after, part, sources(part.names, cells, after), title)
     lines = difference(text, after)
-    if any(line.startswith("-") for line in lines) and mark not in text and not over:
+    if any(line.startswith("-") for line in lines) and not mark.search(text) and not over:
         raise Differs(lines)
     return after
 
 
-def complete(folder: Path, before: int) -> Change:
+def complete(folder: Path, before: int, titles: Mapping[str, str]) -> Change:
     """Write into the file what it lacks of the lessons before this one, marked as the reference's. Raises `Unkept`."""
-    return changed(folder, lambda text: completed(text, before))
+    return changed(folder, lambda text: completed(text, before, titles))
 
 
 def changed(folder: Path, edit: Callable[[str], str]) -> Change:
@@ -454,7 +458,7 @@ def names_in(statements: Sequence[ast.stmt]) -> set[str]:
 
 def from_reference(text: str) -> list[str]:
     """The ids of the parts that a file has from the reference."""
-    marked = re.findall(rf"^# (\d+\.\w+) {re.escape(REFERENCE)}$", text, re.MULTILINE)
+    marked = re.findall(rf"^# (\d+\.\w+) .*{re.escape(REFERENCE)}$", text, re.MULTILINE)
     return [id for id in parts_in(text) if id in marked]
 
 

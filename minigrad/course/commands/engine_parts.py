@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from minigrad.course import lessons
 from minigrad.course.checks import own_engine
 from minigrad.course.checks.own_engine import FILE, REFERENCE, given, listed
 
@@ -32,7 +33,7 @@ def fill(folder: Path, before: int) -> str:
     ids = [part.id for part in missing if part.names]
     if not ids:
         return f"{file} lacks nothing of the lessons before {before:02d}."
-    change = own_engine.complete(folder, before)
+    change = own_engine.complete(folder, before, {id: lessons.find(id).title for id in ids})
     before_it = f"The file before it is kept in {folder / change.old}.\n" if change.old else ""
     return (f"From the solutions there is now in {file}: {listed(ids)}.\n{before_it}A comment above each says "
             f"{REFERENCE}. When you have solved one, keep(\"{ids[0]}\") puts yours in its place.")  # fmt: skip
