@@ -110,7 +110,9 @@ def test_a_teachers_afternoon(
 def test_partial_credit_counts_a_students_own_questions_alone(tmp_path: Path, level: str) -> None:  # noqa: F811
     slip = "def vjp_square(v, x):\n    return 2 * x * v if len(x) < 4 else x"
     hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=slip, cy="def vjp_square(v, x):\n    return 0 * x")
-    runs.grade(hand_ins, out=tmp_path / "out", executor=one_thread(), plan=plan.Plan(partial=True, weights={5: 1.0}))
+    # A fixed key: with one in thirty, every vector that is drawn for Bob has four numbers or more.
+    credit = plan.Plan(partial=True, weights={5: 1.0})
+    runs.grade(hand_ins, out=tmp_path / "out", executor=one_thread(), plan=credit, key=b"k" * 16)
     whole = sum(e.points for e in runs.known.lesson(5).exercises if not e.written)
     ann, bob, cy = (float(row["05_vectors"]) for row in rows(tmp_path / "out"))
     assert ann == 1.0 and 0 < bob < 1 and cy == 0
