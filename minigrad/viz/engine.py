@@ -24,8 +24,8 @@ ROWS = """
     exp log sqrt sin cos tanh sigmoid relu abs sum_all mean_all
 """.split()  # noqa: SIM905
 OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.BitAnd: "&",
-    ast.Gt: ">", ast.Lt: "<", ast.GtE: ">=", ast.Eq: "==",
+    ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "power", ast.MatMult: "mm", ast.BitAnd: "&",
+    ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==",
 }  # fmt: skip
 Tree = str | float | list[Any]
 

@@ -21,7 +21,7 @@ from .svg import brief, describe, picture
 
 HERE = Path(__file__).parent
 PLAYGROUND = ("places", "formula", "playground")  # what a page brings besides that has a field for formulas
-MODULES = "tools engine local numbers state graph help panels beside predict transport inputs main".split()  # noqa: SIM905
+MODULES = "tools words engine local numbers state graph help panels beside predict transport inputs main".split()  # noqa: SIM905
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

@@ -238,7 +238,8 @@ def test_many_typed_programs_in_one_session(engine) -> None:
 
 
 RUBBISH = {  # a text: the sentence, and the letter that it points at
-    "(x": ("The bracket \u201c(\u201d is never closed", 0, 0),
+    "x = 1\n(x": ("The bracket \u201c(\u201d is never closed", 1, 0),
+    "(x": ("x has no value yet", 0, 1),  # the first mistake from the left
     "x = 1\nx)": ("closes a bracket that was never opened", 1, 1),
     "x = 1\nx * y": ("y has no value yet. Give it one in a line above: y = 1", 1, 4),
     "x = x": ("x has no value yet", 0, 4),

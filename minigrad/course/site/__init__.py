@@ -55,7 +55,7 @@ REFERENCE = {
     "docs/differences.md": ("differences.html", "Differences from PyTorch"),
 }
 LOOSE = GUIDES | REFERENCE
-SHARED = "render pageModel RULES compute constant number renamed size term cutText h".split()  # noqa: SIM905
+SHARED = "render pageModel RULES apply compute number renamed term tuple cutText h".split()  # noqa: SIM905
 IMAGES = ("notebooks/images", "docs/images")
 SHARED_PICTURE = "pictures/share.png"
 API = ("api.html", "API")
