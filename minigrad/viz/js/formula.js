@@ -77,7 +77,7 @@ function read(line, row, start, names, box, nth) {
 		if (first && isNumber(b) && op === "/" && !b.value.d[0]) wrong("Here a number is divided by zero.", at);
 		if (first === isNumber(b)) return result(op === "**" && !first ? "power_tensor" : ROWS[op], both, at, op);
 		if (!first) return result(op === "**" && !b.value.d[0] ? "power_zero" : ROWS[op], both, at, op);
-		if (op === "**") return result("power_base", [box(a), b], at, op, both);
+		if (op === "**") return result("power_base", both, at, op);
 		if (op !== "/") return result(op === "-" ? "rsub" : ROWS[op], [b, a], at, op, both);
 		const inverse = result("reciprocal", [b], at, "reciprocal", [b], { name: `1 / ${line.slice(second, end())}` });
 		return a.value.d[0] === 1 ? inverse : result("mul", [inverse, a], at, "*", [a, inverse]);
@@ -178,7 +178,8 @@ function graph(root, code) {
 	const nodes = order.map(({ value, from, parts, ...n }) => ({ ...n, shape: value.s }));
 	const data = compute({
 		v: 1, root: root.id, nodes, edges, steps, forward, title: `Forward and backward pass of ${root.name}`, code: [{ title: "", lines: code }],
-		look: `This is the graph of ${root.name}: each box holds a number or an array, and lines lead from the inputs to ${root.name}. Press → to go forward, step by step, from the inputs to ${root.name}, and then back.`,
+		look: `This is the graph of ${root.name}: each box holds a number or an array, and lines lead from the inputs ` +
+			`to ${root.name}. Press → to go forward, step by step, from the inputs to ${root.name}, and then back.`,
 		live: { make, exact, single: false, seed: null },
 	}, exact);
 	return { ...data, layout: { start: "full", views: { full: { drawings: layOut(data) } } } };
@@ -186,24 +187,26 @@ function graph(root, code) {
 
 /** A contribution without its numbers. `uses` is how many contributions its target gets. */
 function send(n, to, slot, uses, first) {
-	const [x, y] = n.from, c = y && y.id === undefined ? y.value.d[0] : null, { form: general, partial } = RULES[n.op][slot];
-	const count = to.value.d.length, plain = general === "g" || (c === 1 && /^(mul|div|power)$/.test(n.op));
+	const [x, y] = n.from, words = Object.entries({ x, y, exponent: y, out: n }).filter(([, o]) => o), boxes = words.filter(([, o]) => o.id !== undefined);
+	const names = Object.fromEntries(boxes.map(([word, o]) => [word, term(o.name)]));
+	const known = Object.fromEntries(words.filter(([word]) => !names[word]).map(([word, o]) => [word, number(o.value.d[0])]));
+	const { form: general, partial } = RULES[n.op][slot], count = to.value.d.length, plain = general === "g" || (known.y === "1" && /^(mul|div|power)$/.test(n.op));
 	const how = n.op === "mm" ? "matmul" : n.op === "dot" ? "other" : /_all/.test(n.op) ? (count > 1 ? "spread" : "move") : plain ? "copy" : "elementwise";
-	const known = n.op === "power_base" ? { x: number(x.value.d[0]) } : c === null ? {} : { y: number(c), exponent: number(c) };
 	/** A formula with what is known: x ** (2 - 1) is x, and a case that a written base decides is not asked. */
-	const settled = (rule) => renamed(n.op === "power_base" ? rule.replace(/where\(.*, 0, (.*)\)/, "$1") : rule, known)
+	const settled = (rule) => renamed(known.x ? rule.replace(/where\(.*, 0, (.*)\)/, "$1") : rule, known)
 		.replace(/\((-?[\d.e]+) - 1\)/, (_, k) => number(k - 1)).replace(/ \*\* 1(?![\d.])/, "");
-	const form = plain ? "g" : settled(general), slope = plain ? "1" : n.op === "div" && c !== null ? number(1 / c) : settled(partial || "");
-	const label = { x: x.name, out: n.name, ...(c === null && y && { y: y.name }) }, names = Object.fromEntries(Object.entries(label).map(([word, name]) => [word, term(name)]));
-	const local = renamed(slope, names), multiplies = how === "elementwise" || how === "copy", stretched = multiplies && n.value.s.join() !== to.value.s.join();
+	const form = plain ? "g" : n.op === "power_zero" ? "g · 0" : settled(general);
+	const slope = plain ? "1" : n.op === "div" && known.y ? number(1 / y.value.d[0]) : settled(partial || "");
+	const local = renamed(slope, names), multiplies = how === "elementwise" || how === "copy";
+	const stretched = multiplies && n.value.s.join() !== to.value.s.join();
 	const short = local && local.length < 8 ? local.replaceAll(" · ", "·") : /\w/.test(n.symbol) ? `${n.symbol}′` : "slope";
 	const factor = n.op === "mean_all" ? number(1 / count) : "1";
 	return {
 		node: n.id, kind: "send", parent: to.id, slot, how, form, text: [], axes: [], arrived: [0, uses],
 		rule: { spread: `g${factor === "1" ? "" : ` · ${factor}`} to each number`, move: "g, the same numbers" }[how] || renamed(form, names),
-		saved: ["x", "y", "out"].filter((word) => label[word] && form.split(/\W+/).includes(word)).map((word) => [word, label[word], 0]),
+		saved: boxes.filter(([word]) => general.split(/\W+/).includes(word)).map(([word, o]) => [word, o.name, 0]),
 		beats: [first && "focus", /other|matmul|elementwise/.test(how) && "rule", (how !== "copy" || to.value.s.length || stretched) && "product", stretched && "sum", "collect"].filter(Boolean),
-		edge: { matmul: slot ? `${names.x}ᵀ @` : `@ ${names.y}ᵀ`, spread: `× ${factor}`, move: "reshape", copy: "× 1" }[how] || `× ${short}`,
+		edge: { matmul: slot ? `${names.x}ᵀ @` : `@ ${names.y}ᵀ`, spread: `× ${factor}`, move: "reshape", copy: "× 1", other: "" }[how] ?? `× ${short}`,
 		terms: how !== "matmul" ? [] : slot ? [["x", true], ["g", false]] : [["g", false], ["y", true]],
 		partial: multiplies && local ? `∂${term(n.name)}/∂${term(to.name)} = ${local}` : "",
 	};

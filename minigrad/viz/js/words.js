@@ -58,7 +58,8 @@ export const tuple = (s) => (s.length === 1 ? `(${s},)` : `(${s.join(", ")})`);
 /** A name as part of a formula: an expression in brackets, and `x (2)` as x₂. */
 export function term(label) {
 	const [, name, count] = /^(.*?)(?: \((\d+)\))?$/s.exec(label), low = count ? [...count].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("") : "";
-	return (/ |^-/.test(name) && !/\([^()]*\)$/.test(name) ? `(${name})` : name) + low;
+	const bare = name.replace(/[([]([^()[\]]|\([^()]*\))*[)\]]/g, "");  // without what stands in brackets: sin, .tanh
+	return (/^[\w.]*$/.test(bare) ? name : `(${name})`) + low;
 }
 
 /** The question that a prediction asks about a contribution of one number; a question about the graph alone stays as it was. */
