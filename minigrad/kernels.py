@@ -173,8 +173,10 @@ floor_divide = whole(np.floor_divide, "div_floor_cpu")
 
 def remainder(x: Array, y: Array) -> Array:
     """The rest of a division with the sign of y; a rest of 0 has that of x, as in C."""
-    rest = np.remainder(x, y)
-    return rest if rest.all() else np.where(rest == 0, x * 0, rest)[()]
+    rest = np.asarray(np.remainder(x, y))
+    if rest.dtype.kind == "f":
+        np.copysign(rest, x, rest, where=np.logical_not(rest))
+    return rest if rest.ndim else rest[()]
 
 
 def divide_rounded(x: Array, y: Array, mode: str) -> Array:
