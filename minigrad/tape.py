@@ -915,7 +915,7 @@ def backward(
     run(begin, create_graph, retain_graph, targets)
     for node, g in targets.items():
         if g is not None and isinstance(node, AccumulateGrad):
-            node.accumulate(g if create_graph else g.copy(), create_graph)
+            Walk([], create_graph).accumulate(node, g)
 
 
 def grad(

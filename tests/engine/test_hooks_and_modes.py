@@ -21,6 +21,14 @@ def leaf(*values: float) -> Any:
     return mg.tensor(values, dtype=mg.float64, requires_grad=True)
 
 
+def test_hooks_of_the_inputs_of_backward_run_too() -> None:
+    x, w, seen = leaf(1, 2), leaf(3, 4), []
+    x.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.tolist()))
+    w.register_post_accumulate_grad_hook(lambda p: seen.append("w"))
+    (x * w).sum().backward(inputs=[x, x])
+    assert seen == [[3, 4]] and w.grad is None
+
+
 def test_hooks_run_as_soon_as_a_gradient_is_complete() -> None:
     heard: list[str] = []
 
