@@ -442,12 +442,14 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
             [1., 1.]])
     """
     given = _of_one_type("cat", tensors)
-    # an empty list may start a loop
-    real = [x for x in given if x._data.shape != (0,)] or given
-    where = check_dim(dim, real[0]._data.ndim)
-    _check_joined([x._data.shape for x in real], where)
-    bounds = (0, *accumulate(x._data.shape[where] for x in real))
-    return table.cat(real, where, bounds)
+    first = next((x._data.shape for x in given if x._data.shape != (0,)), (0,))
+    where = check_dim(dim, len(first))
+    # an empty list, which may start a loop, fits any other tensors
+    nothing = (*first[:where], 0, *first[where + 1 :])
+    given = [table.reshape(x, nothing) if x._data.shape == (0,) != nothing else x for x in given]
+    _check_joined([x._data.shape for x in given], where)
+    bounds = (0, *accumulate(x._data.shape[where] for x in given))
+    return table.cat(given, where, bounds)
 
 
 concat = cat

@@ -156,6 +156,20 @@ def test_what_pytorch_refuses_is_refused() -> None:
         mg.nn.functional.nll_loss(mg.zeros(3), mg.tensor([0, 1, 2]))
 
 
+def test_a_list_to_join_may_begin_with_nothing_that_needs_a_gradient() -> None:
+    empty = mg.zeros(0, requires_grad=True)
+    joined = mg.cat([empty, mg.ones(2, 3, dtype=mg.float64)], 1)
+    assert joined.shape == (2, 3) and joined.dtype is mg.float64
+    joined.sum().backward()
+    assert empty.grad is not None and empty.grad.shape == (0,)
+
+
+def test_a_rest_of_0_has_the_sign_of_what_was_divided() -> None:
+    x, y = mg.tensor([-6.0, 6.0, -7.0]), mg.tensor([3.0, -3.0, 3.0])
+    assert np.signbit((x % y).numpy()).tolist() == [True, False, False]
+    assert str(x[0] % 3) == "tensor(-0.)" and (x % y).tolist() == [0, 0, 2]
+
+
 def test_nan_has_no_sign() -> None:
     assert mg.tensor([float("nan"), -2.0, float("inf")]).sign().tolist() == [0.0, -1.0, 1.0]
 
