@@ -283,7 +283,9 @@ USUAL = """
 max_pool2d: ceil_mode=False return_indices=False
 MaxPool2d: return_indices=False ceil_mode=False
 avg_pool2d AvgPool2d: ceil_mode=False count_include_pad=True divisor_override=None
+gradcheck gradgradcheck: nondet_tol=0.0 check_undefined_grad=True fast_mode=False masked=None
 embedding Embedding: max_norm=None norm_type=2.0|2 scale_grad_by_freq=False sparse=False
+hessian vjp jvp vhp hvp: strict=False
 Conv2d: padding_mode='zeros'
 scaled_dot_product_attention: enable_gqa=False
 repeat_interleave: output_size=None
