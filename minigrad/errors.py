@@ -116,22 +116,14 @@ def floats_only(kernel: str, dtype: Any) -> None:
 
 def linalg_floats(function: str, dtype: Any) -> None:
     """RuntimeError where a function of linalg is given another number type."""
-    if not dtype.is_floating_point:
-        wanted = "Expected a floating point or complex tensor as input"
-        raise RuntimeError(f"linalg.{function}: {wanted}. Got {dtype.tensor_name}")
+    wanted = "Expected a floating point or complex tensor as input"
+    check(dtype.is_floating_point, f"linalg.{function}: {wanted}. Got {dtype.tensor_name}")
 
 
 def numbers_only(kernel: str, dtype: Any) -> None:
     """NotImplementedError where a function of numbers is given booleans."""
     if not dtype.category:
         raise not_implemented(kernel, dtype.tensor_name)
-
-
-def wrong_start(i: int, given: Shape, output: Shape) -> RuntimeError:
-    return RuntimeError(
-        f"Mismatch in shape: grad_output[{i}] has a shape of {given} "
-        f"and output[{i}] has a shape of {output}."
-    )
 
 
 # ------------------------------------------------------------------ dimensions and shapes
@@ -283,9 +275,7 @@ USUAL = """
 max_pool2d: ceil_mode=False return_indices=False
 MaxPool2d: return_indices=False ceil_mode=False
 avg_pool2d AvgPool2d: ceil_mode=False count_include_pad=True divisor_override=None
-gradcheck gradgradcheck: nondet_tol=0.0 check_undefined_grad=True fast_mode=False masked=None
 embedding Embedding: max_norm=None norm_type=2.0|2 scale_grad_by_freq=False sparse=False
-hessian vjp jvp vhp hvp: strict=False
 Conv2d: padding_mode='zeros'
 scaled_dot_product_attention: enable_gqa=False
 repeat_interleave: output_size=None
@@ -293,7 +283,9 @@ clip_grad_norm_: error_if_nonfinite=False
 Adam AdamW: amsgrad=False capturable=False
 RMSprop: centered=False capturable=False
 DataLoader: num_workers=0 pin_memory=False timeout=0 worker_init_fn=None persistent_workers=False sampler=None
+gradcheck gradgradcheck: nondet_tol=0.0 check_undefined_grad=True fast_mode=False masked=None
 grad: only_inputs=True is_grads_batched=False
+hessian vjp jvp vhp hvp: strict=False
 load_state_dict: assign=False
 """
 
@@ -373,6 +365,10 @@ INVALID_GRADIENT = (
     "got {} but expected shape compatible with {}"
 )
 HOOK_COUNT = "hook '{}' has returned an incorrect number of values (got {}, but expected {})"
+WRONG_START = (
+    "Mismatch in shape: grad_output[{0}] has a shape of {1} "
+    "and output[{0}] has a shape of {2}."
+)
 UNUSED = (
     "The differentiated Tensor at index {} appears "
     "to not have been used in the graph. "
@@ -435,30 +431,21 @@ NO_BACKWARD = (
     "You must implement either the backward or vjp method "
     "for your custom autograd.Function to use it with backward mode AD."
 )
-
-
-def grad_of_type(value: Any) -> str:
-    return f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}"
-
-
-def grad_of_shape(given: Shape, own: Shape) -> str:
-    return (
-        f"attempting to assign a gradient of size '{list(given)}' "
-        f"to a tensor of size '{list(own)}'. "
-        "Please ensure that the gradient and the tensor are the same size"
-    )
-
-
-def grad_of_dtype(given: Any, own: Any) -> str:
-    return (
-        f"attempting to assign a gradient with dtype '{given.c_name}' "
-        f"to a tensor with grad_dtype '{own.tensor_name}'. "
-        "The gradient must match the tensor's grad_dtype "
-        "(defaults to the tensor's dtype). You can set the tensor's grad_dtype "
-        "attribute with a specific dtype, or None to allow any dtype. "
-        "Set grad_dtype with caution. Diverging the dtypes of a tensor "
-        "and its gradient may break downstream systems that assume they match."
-    )
+GRAD_TYPE = "assigned grad expected to be a Tensor or None but got grad of type {}"
+GRAD_SHAPE = (
+    "attempting to assign a gradient of size '{}' "
+    "to a tensor of size '{}'. "
+    "Please ensure that the gradient and the tensor are the same size"
+)
+GRAD_DTYPE = (
+    "attempting to assign a gradient with dtype '{.c_name}' "
+    "to a tensor with grad_dtype '{.tensor_name}'. "
+    "The gradient must match the tensor's grad_dtype "
+    "(defaults to the tensor's dtype). You can set the tensor's grad_dtype "
+    "attribute with a specific dtype, or None to allow any dtype. "
+    "Set grad_dtype with caution. Diverging the dtypes of a tensor "
+    "and its gradient may break downstream systems that assume they match."
+)
 
 
 # ------------------------------------------------------------------ the user's line

@@ -145,8 +145,7 @@ class FunctionCtx:
         # As PyTorch does, accept further Nones at the end.
         while len(found) > n and found[-1] is None:
             found.pop()
-        if len(found) != n:
-            raise RuntimeError(errors.GRADIENT_COUNT.format(node.name(), n, len(found)))
+        check(len(found) == n, errors.GRADIENT_COUNT.format(node.name(), n, len(found)))
         return tuple(self._checked(node, i, g, create_graph) for i, g in enumerate(found))
 
     def _checked(self, node: FunctionNode, i: int, g: Any, create_graph: bool) -> Any:
@@ -154,10 +153,8 @@ class FunctionCtx:
         parent = node.parents[i]
         if g is None:
             return None
-        if not self._tensors[i]:
-            raise RuntimeError(errors.NOT_A_VARIABLE.format(node.name(), i + 1))
-        if not isinstance(g, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {errors.type_name(g)})")
+        check(self._tensors[i], errors.NOT_A_VARIABLE.format(node.name(), i + 1))
+        check(isinstance(g, Tensor), f"expected Variable or None (got {errors.type_name(g)})")
         if parent is None:
             return None
         # [...] makes a view, which the walk never adds into: the array is the user's.

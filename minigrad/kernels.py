@@ -93,7 +93,9 @@ def copied(x: Array, y: Array) -> Array:
 
 def expand(x: Array, shape: Shape) -> Array:
     """np.broadcast_to, at a fraction of its cost, and a view that may be written."""
-    steps = x.strides if 1 not in x.shape else tuple(0 if n == 1 else step for n, step in zip(x.shape, x.strides))
+    steps = x.strides
+    if 1 in x.shape:
+        steps = tuple(0 if n == 1 else step for n, step in zip(x.shape, steps))
     steps = (0,) * (len(shape) - x.ndim) + steps
     if x.flags.c_contiguous:
         return np.ndarray(shape, x.dtype, x, 0, steps)

@@ -597,7 +597,7 @@ def started(tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: b
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             g = wrap(np.ones_like(tensor._data)[()])
         elif g.shape != tensor.shape:
-            raise errors.wrong_start(i, g.shape, tensor.shape)
+            raise RuntimeError(errors.WRONG_START.format(i, g.shape, tensor.shape))
         elif g.dtype is not tensor.dtype:
             g = g.to(tensor.dtype)
         # no pass starts at a view that was not recorded
@@ -797,8 +797,7 @@ def all_replaced(hook: Hook, old: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
     """What a hook on a node returned, checked: a tuple with a tensor, or None, for each gradient in `old`."""
     if not isinstance(new, tuple):
         raise TypeError(f"expected tuple, but hook returned '{errors.type_name(new)}'")
-    if len(new) != len(old):
-        raise RuntimeError(errors.HOOK_COUNT.format(hook_name(hook), len(new), len(old)))
+    check(len(new) == len(old), errors.HOOK_COUNT.format(hook_name(hook), len(new), len(old)))
     for before, after in zip(old, new):
         found = before is not None or after is None
         check(found, "can't replace a None gradient with a non-None value")
@@ -812,11 +811,9 @@ def replaced(hook: Hook, old: Any, new: Any) -> Any:
         return old
     if not isinstance(new, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{errors.type_name(new)}'")
-    if new.shape != old.shape:
-        raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value")
-    if new.dtype is not old.dtype:
-        change = f"(was {old.type()} got {new.type()})"
-        raise RuntimeError(f"hook '{hook_name(hook)}' has changed the type of value {change}")
+    changed, kinds = f"hook '{hook_name(hook)}' has changed", f"(was {old.type()} got {new.type()})"
+    check(new.shape == old.shape, f"{changed} the size of value")
+    check(new.dtype is old.dtype, f"{changed} the type of value {kinds}")
     return new
 
 

@@ -256,8 +256,8 @@ class Tensor:
     def requires_grad(self, value: bool) -> None:
         errors.check(isinstance(value, bool), "requires_grad must be a bool")
         errors.check(self.is_leaf, errors.ONLY_LEAVES + ("" if value else errors.USE_DETACH))
-        if value and not self.is_floating_point():
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        words = "only Tensors of floating point and complex dtype can require gradients"
+        errors.check(not value or self.is_floating_point(), words)
         self.requires_grad_(value)
 
     @property
@@ -278,8 +278,7 @@ class Tensor:
     @property
     def _version(self) -> int:
         """How often this memory was written to."""
-        if self.is_inference():
-            raise RuntimeError("Inference tensors do not track version counter.")
+        errors.check(not self.is_inference(), "Inference tensors do not track version counter.")
         return int(self._counter[0])
 
     @property
@@ -302,10 +301,10 @@ class Tensor:
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise TypeError(errors.grad_of_type(value))
+                raise TypeError(errors.GRAD_TYPE.format(errors.type_name(value)))
             errors.check(value is not self, "can't assign Variable as its own grad")
-            errors.check(value.shape == self.shape, errors.grad_of_shape(value.shape, self.shape))
-            errors.check(value.dtype is self.dtype, errors.grad_of_dtype(value.dtype, self.dtype))
+            errors.check(value.shape == self.shape, errors.GRAD_SHAPE.format([*value.shape], [*self.shape]))
+            errors.check(value.dtype is self.dtype, errors.GRAD_DTYPE.format(value.dtype, self.dtype))
         self._grad = value
 
     @grad.deleter
@@ -328,8 +327,7 @@ class Tensor:
         >>> y.grad == y.exp()
         tensor(True)
         """
-        if self._node is None:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        errors.check(self._node, "can't retain_grad on Tensor that has requires_grad=False")
         if not self.is_leaf:
             Hooks.of(self._node).retained = weakref.ref(self)
 

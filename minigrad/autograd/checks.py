@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes
+from minigrad import dtypes, errors
 from minigrad.errors import quoted
 from minigrad.function import FunctionNode
 from minigrad.operation import operation, public
@@ -82,8 +82,8 @@ def check(func: Func, inputs: Any, eps: float, atol: float, rtol: float) -> None
             continue
         if x.dtype is not dtypes.float64:
             warnings.warn(NOT_DOUBLE.format(i), stacklevel=4)
-        if any(step == 0 and n > 1 for step, n in zip(x.stride(), x.shape)):
-            raise RuntimeError(EXPANDED.format(i))
+        stretched = any(step == 0 and n > 1 for step, n in zip(x.stride(), x.shape))
+        errors.check(not stretched, EXPANDED.format(i))
     ys = called(func, args)
     for i, y in enumerate(ys):
         for j, x in enumerate(wanted):
@@ -201,8 +201,7 @@ def check_graph(
         if not custom and node.operation is None:
             # a leaf; one output of several: there is no rule
             continue
-        if node.saved is None:
-            raise RuntimeError(FREED)
+        errors.check(node.saved is not None, FREED)
         func, args = of_function(node, rng) if custom else of_row(node, rng)
         wanted = [i for i, parent in enumerate(node.parents) if parent is not None]
         for i in wanted:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minigrad import errors
+from minigrad.errors import check
 from minigrad.operation import public
 from minigrad.ops.creation import ones_like, zeros_like
 from minigrad.ops.shapes import stack
@@ -172,9 +173,8 @@ def tensors(value: Any, what: str, name: str) -> tuple[Tensors, bool]:
 
 def scalar(ys: Tensors, name: str) -> Tensors:
     """The outputs themselves; RuntimeError if they are not one number."""
-    if len(ys) != 1 or ys[0].numel() != 1:
-        given = f"The Tensor returned by the function given to {name}"
-        raise RuntimeError(f"{given} should contain a single element")
+    words = f"The Tensor returned by the function given to {name}"
+    check(len(ys) == 1 and ys[0].numel() == 1, f"{words} should contain a single element")
     return ys
 
 
@@ -193,18 +193,16 @@ def gradients(
 def vector(v: Any, like: Tensors, name: str, where: str) -> Tensors:
     """The vector of a product, checked; ones where it may be left out."""
     if v is None:
-        if len(like) != 1 or like[0].numel() != 1:
-            only = f"if the {where} a single Tensor with a single element."
-            raise RuntimeError(f"The vector v can only be None {only}")
+        only = f"if the {where} a single Tensor with a single element."
+        one = len(like) == 1 and like[0].numel() == 1
+        check(one, f"The vector v can only be None {only}")
         return (ones_like(like[0]),)
     vs, _ = tensors(v, "v", name)
-    if len(vs) != len(like):
-        lengths = f"should be {len(like)} but got {len(vs)}"
-        raise RuntimeError(f"v is a tuple of invalid length: {lengths}.")
+    lengths = f"should be {len(like)} but got {len(vs)}"
+    check(len(vs) == len(like), f"v is a tuple of invalid length: {lengths}.")
     for a, b in zip(vs, like):
-        if a.shape != b.shape:
-            sizes = f"should be {b.shape} but got {a.shape}"
-            raise RuntimeError(f"v has invalid size: {sizes}.")
+        sizes = f"should be {b.shape} but got {a.shape}"
+        check(a.shape == b.shape, f"v has invalid size: {sizes}.")
     return vs
 
 

@@ -74,18 +74,19 @@ def logsigmoid(input: Tensor) -> Tensor:
 @public
 def softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along a dimension."""
-    dim = _chosen_dim("softmax", input) if dim is None else dim
-    return soft(table.softmax, input, dim, dtype)
+    return soft(table.softmax, input, _chosen_dim("softmax", input, dim), dtype)
 
 
 @public
 def log_softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
     """log(softmax(x)), without overflow."""
-    dim = _chosen_dim("log_softmax", input) if dim is None else dim
-    return soft(table.log_softmax, input, dim, dtype)
+    return soft(table.log_softmax, input, _chosen_dim("log_softmax", input, dim), dtype)
 
 
-def _chosen_dim(name: str, input: Tensor) -> int:
+def _chosen_dim(name: str, input: Tensor, dim: int | None) -> int:
+    """The dimension given, or, with a warning, PyTorch's choice."""
+    if dim is not None:
+        return dim
     warnings.warn(f"Implicit dimension choice for {name} has been deprecated.", stacklevel=4)
     return 0 if input.ndim in (0, 1, 3) else 1
 
@@ -287,8 +288,7 @@ def _windows(kernel: Any, stride: Any, padding: Any, dilation: Any = 1) -> Windo
 
 def _batched(input: Tensor, refusal: str) -> Tensor:
     """The images with a batch dimension."""
-    if input.ndim not in (3, 4):
-        raise RuntimeError(refusal.format(list(input.shape)))
+    check(input.ndim in (3, 4), refusal.format(list(input.shape)))
     return input if input.ndim == 4 else input.unsqueeze(0)
 
 
@@ -335,10 +335,9 @@ def _check_conv(x: Tensor, weight: Tensor, bias: Any, windows: Windows, groups: 
     check(groups > 0, "non-positive groups is not supported")
     size, given = list(weight.shape), list(x.shape)
     check(size[0] % groups == 0, f"Given groups={groups}, expected weight to be divisible by it")
-    if given[1] != size[1] * groups:
-        wanted = f"expected input{given} to have {size[1] * groups} channels"
-        words = f"Given groups={groups}, weight of size {size}, {wanted}"
-        raise RuntimeError(f"{words}, but got {given[1]} channels instead")
+    wanted = f"expected input{given} to have {size[1] * groups} channels"
+    words = f"Given groups={groups}, weight of size {size}, {wanted}"
+    check(given[1] == size[1] * groups, f"{words}, but got {given[1]} channels instead")
     if bias is not None and bias.dtype is not x.dtype:
         kinds = f"Input type ({x.dtype.c_name}) and bias type ({bias.dtype.c_name})"
         raise RuntimeError(f"{kinds} should be the same")
@@ -654,8 +653,8 @@ def binary_cross_entropy_with_logits(
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     errors.floats_only("log_sigmoid_cpu", input.dtype)
-    if not target.is_floating_point():
-        raise RuntimeError(errors.OUTPUT_DTYPE.format(input.dtype.tensor_name, target.dtype.tensor_name))
+    kinds = input.dtype.tensor_name, target.dtype.tensor_name
+    check(target.is_floating_point(), errors.OUTPUT_DTYPE.format(*kinds))
     row = table.bce_with_logits_loss
     return row(input, target, weight, pos_weight, reduction)
 

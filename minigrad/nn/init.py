@@ -99,8 +99,7 @@ def kaiming_uniform_(
 
     The gain is that of the nonlinearity, with slope `a` for "leaky_relu".
     """
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
-    bound = math.sqrt(3) * std
+    bound = math.sqrt(3) * _kaiming(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, generator)
 
 
@@ -113,15 +112,16 @@ def kaiming_normal_(
 
     The gain is that of the nonlinearity, with slope `a` for "leaky_relu".
     """
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
-    return normal_(tensor, 0.0, std, generator)
+    return normal_(tensor, 0.0, _kaiming(tensor, a, mode, nonlinearity), generator)
 
 
-def _fan(tensor: Tensor, mode: str) -> int:
+def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    """The standard deviation with which numbers keep their size from layer to layer."""
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
         raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
-    return _fans(tensor)[modes.index(mode.lower())]
+    fan = _fans(tensor)[modes.index(mode.lower())]
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 
 errors.namespace(__name__)

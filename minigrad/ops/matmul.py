@@ -45,16 +45,15 @@ def check_mv(a: Shape, b: Shape) -> None:
     """RuntimeError unless a matrix and a vector fit."""
     fit = len(a) == 2 and len(b) == 1
     check(fit, f"vector + matrix @ vector expected, got 1, {len(a)}, {len(b)}")
-    if a[1] != b[0]:
-        raise RuntimeError(f"size mismatch, got input ({a[0]}), mat ({_by(a)}), vec ({b[0]})")
+    check(a[1] == b[0], f"size mismatch, got input ({a[0]}), mat ({_by(a)}), vec ({b[0]})")
 
 
 def check_mm(a: Shape, b: Shape) -> None:
     """RuntimeError unless two matrices fit."""
     for name, shape in (("self", a), ("mat2", b)):
         check(len(shape) == 2, f"{name} must be a matrix")
-    if a[1] != b[0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_by(a)} and {_by(b)})")
+    words = f"mat1 and mat2 shapes cannot be multiplied ({_by(a)} and {_by(b)})"
+    check(a[1] == b[0], words)
 
 
 def check_bmm(a: Shape, b: Shape) -> None:
@@ -86,9 +85,8 @@ def check_matmul(a: Shape, b: Shape) -> None:
 def check_types(x: Tensor, y: Tensor) -> None:
     """RuntimeError unless both have one number type, NotImplementedError for booleans."""
     a, b = x.dtype, y.dtype
-    if a is not b:
-        kinds = f"{a.c_name} != {b.c_name}"
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {kinds}")
+    kinds = f"{a.c_name} != {b.c_name}"
+    check(a is b, f"expected m1 and m2 to have the same dtype, but got: {kinds}")
     errors.numbers_only("addmm_impl_cpu_", a)
 
 
@@ -263,9 +261,9 @@ def _terms(equation: str, operands: Sequence[Tensor]) -> tuple[list[str], str]:
     """The letters of each operand and of the output; digits name the dimensions of `...`."""
     left, arrow, output = equation.partition("->")
     terms = left.split(",")
-    if len(terms) != len(operands):
-        few = "more" if len(terms) < len(operands) else "fewer"
-        raise RuntimeError(f"einsum(): {few} operands were provided than specified in the equation")
+    few = "more" if len(terms) < len(operands) else "fewer"
+    words = f"einsum(): {few} operands were provided than specified in the equation"
+    check(len(terms) == len(operands), words)
     rests = []
     for i, (term, x) in enumerate(zip(terms, operands)):
         letters = term.replace("...", "")

@@ -133,9 +133,8 @@ class Generator:
 
     def randint(self, low: int, high: int, shape: Shape) -> Array:
         """Integers (int64) from low up to and not including high; a wide range takes two words each."""
-        if low >= high:
-            text = "random_ expects 'from' to be less than 'to'"
-            raise RuntimeError(f"{text}, but got from={low} >= to={high}")
+        words = "random_ expects 'from' to be less than 'to'"
+        check(low < high, f"{words}, but got from={low} >= to={high}")
         count, span = math.prod(shape), high - low
         words = self._words(count) if span < LONG_SPAN else self._long_words(count)
         numbers = (words.astype(np.uint64) % np.uint64(span)).astype(np.int64)

@@ -262,8 +262,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 def t(input: Tensor) -> Tensor:
     """The transpose of a matrix; a vector stays as it is."""
     ndim = input.ndim
-    if ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
+    check(ndim <= 2, f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
     return table.transpose(input, 0, max(ndim - 1, 0))
 
 
@@ -284,9 +283,8 @@ def _reversed(self: Tensor) -> Tensor:
 def _swapped(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
     ndim = self.ndim
-    if ndim < 2:
-        words = "tensor.mT is only supported on matrices or batches of matrices."
-        raise RuntimeError(f"{words} Got {ndim}-D tensor.")
+    words = "tensor.mT is only supported on matrices or batches of matrices."
+    check(ndim >= 2, f"{words} Got {ndim}-D tensor.")
     return table.swap(self, ndim - 2, ndim - 1)
 
 
@@ -424,8 +422,7 @@ def _of_one_type(name: str, tensors: Any) -> list[Tensor]:
         raise errors.must_be("tuple of Tensors", name, "'tensors' (position 1)", tensors)
     if not tensors and name == "cat":
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    if not tensors:
-        raise RuntimeError("stack expects a non-empty TensorList")
+    check(tensors, "stack expects a non-empty TensorList")
     for i, x in enumerate(tensors):
         if not isinstance(x, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {errors.type_name(x)}")
@@ -459,11 +456,10 @@ def _check_joined(shapes: list[Shape], dim: int) -> None:
     """RuntimeError unless the shapes are equal in all dimensions but `dim`."""
     first = shapes[0]
     for i, shape in enumerate(shapes):
-        if not shape:
-            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-        if len(shape) != len(first):
-            sizes = f"{len(first)} and {len(shape)}"
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {sizes}")
+        check(shape, f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+        sizes = f"{len(first)} and {len(shape)}"
+        alike = len(shape) == len(first)
+        check(alike, f"Tensors must have same number of dimensions: got {sizes}")
         for d, (m, n) in enumerate(zip(first, shape)):
             if m != n and d != dim:
                 raise RuntimeError(

@@ -95,7 +95,8 @@ class CosineAnnealingLR(_Scheduler):
         now, before = (1 + math.cos(math.pi * e / half) for e in (epoch, epoch - 1))
         # at the lowest rate: upwards again
         if before == 0:
-            return [lr + (base - low) * now / 2 for base, lr in zip(self.base_lrs, self._present(), strict=True)]
+            pairs = zip(self.base_lrs, self._present(), strict=True)
+            return [lr + (base - low) * now / 2 for base, lr in pairs]
         return [(lr - low) * now / before + low for lr in self._present()]
 
 
