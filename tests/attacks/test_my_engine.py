@@ -232,6 +232,28 @@ def test_in_class_grading_it_is_the_parts_before_and_what_the_notebook_keeps(lev
     worker.close()
 
 
+def test_what_does_not_join_the_engine_is_an_error_of_its_cell() -> None:
+    worker = grader("landlock").sandbox(frozenset({"engine"})).worker(memory=256 << 20, cpu=10)
+    worker.limit(5.0, 20.0)
+    outcome = worker.exec(["from minigrad.course import keep\nkeep('7.1')"], **engine_of(lessons.lesson(7), frozenset()))
+    assert [(each.type, each.message) for each in outcome] == [("NameError", "name 'matmul_backward' is not defined")]
+    worker.close()
+
+
+def test_a_part_that_is_kept_may_need_the_one_that_is_checked(folder: Path) -> None:
+    """5.5 is joined to the class that comes with 5.4, so a check of 5.4 goes without it; and it may call what it likes."""
+    text = own_engine.reference(6)
+    (head,) = re.findall(r"^def operation\((\w+), .*\n", text, re.MULTILINE)
+    helped = f"def called(name):\n    return name\n\n\ndef operation({head}, forward, rule):\n    {head} = called({head})\n"
+    text = re.sub(r"^def operation\(.*\n", helped, text, flags=re.MULTILINE)
+    (folder / own_engine.FILE).write_text(text, encoding="utf-8")
+    start = "import numpy as np\nfrom my_engine import *"
+    answers = notebooks.code_cells(notebooks.read(notebooks.path("solutions", "05_vectors")))
+    for id, name in (("5.4", "start"), ("5.5", "operation")):
+        (cell,) = [each for each in answers if f"def {name}(" in each]
+        assert examine(lessons.find(id), space(folder, start, cell)).passed
+
+
 def test_an_engine_from_an_empty_file_has_none_to_look_at(folder: Path) -> None:
     exercise = lessons.find("14.9")
     start = "import numpy as np\nfrom my_engine import *"

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import gc
 import importlib
+import itertools
 import os
 import sys
 import types
@@ -32,8 +33,8 @@ STAYS = {"__dict__", "__weakref__", "__doc__", "__module__"}  # of a class that 
 
 @dataclass(frozen=True)
 class Engine:
-    """What gives the child its `my_engine`; the names that the exercise asks for; and the other parts of its lesson: what
-    the student has kept of them stays."""
+    """What gives the child its `my_engine`; the names that the exercise asks for; and the parts of its lesson that come
+    before it: what the student has kept of them stays."""
 
     give: Callable[[], types.CodeType]
     asked: tuple[str, ...] = ()
@@ -51,8 +52,8 @@ def engines(exercise: Exercise, namespace: dict[str, Any]) -> Iterator[Engine]:
     if not (loaded or before.cache_info().currsize or any(map(theirs, namespace.values()))):
         yield Engine(lambda: os._exit(ASKED))
     code = before(exercise.lesson)
-    others = (part for part in own_engine.given().values() if part.lesson == exercise.lesson and part.id != exercise.id)
-    yield Engine(lambda: code, exercise.names, tuple(others))
+    earlier = itertools.takewhile(lambda part: part.id != exercise.id, own_engine.given().values())  # a later one needs this
+    yield Engine(lambda: code, exercise.names, tuple(part for part in earlier if part.lesson == exercise.lesson))
 
 
 @functools.cache
@@ -106,9 +107,13 @@ def lend(namespace: dict[str, Any], engine: Engine) -> None:
         importlib.reload(module)
     except ModuleNotFoundError:
         del sys.modules[ENGINE]
-    for part in engine.parts:
-        if old.keys() >= {*part.names}:
-            worker.join(now, with_helpers(part.names, old, {*now, *engine.asked}), part.given)
+    kept = [part for part in engine.parts if old.keys() >= {*part.names}]
+    for part in kept:
+        now.update(with_helpers(part.names, old, {*now, *engine.asked}))
+    for space in spaces:
+        space.update(now)  # what joins a part calls the student's functions, which look their names up here
+    for part in kept:
+        exec(part.given, now)
     for name, thing in list(now.items()):
         if isinstance(thing, type) and isinstance(old.get(name), type):
             now[name] = poured(thing, old[name])

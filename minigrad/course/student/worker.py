@@ -41,7 +41,7 @@ from . import wire
 from .slips import Slip, slips
 from .wire import Failure
 
-__all__ = ["ENGINE", "Lent", "Server", "join", "keep", "no_engine", "predict", "serve"]
+__all__ = ["ENGINE", "Lent", "Server", "keep", "no_engine", "predict", "serve"]
 
 ENGINE = "my_engine"  # the student's own engine: a module
 
@@ -65,16 +65,11 @@ def keep(exercise: str, replace: bool = False) -> None:
     for id in order[: order.index(exercise) + 1] if exercise in order else ():
         names, given = parts[id]
         if id == exercise or not names:
-            join(vars(importlib.import_module(ENGINE)), {name: defined[name] for name in names if name in defined}, given)
+            engine = vars(importlib.import_module(ENGINE))
+            engine.update({name: defined[name] for name in names if name in defined})
+            exec(given, engine)  # an error is one of the cell
         if not names:
             del parts[id]  # what is only given is there now
-
-
-def join(engine: dict[str, Any], own: dict[str, Any], given: str) -> None:
-    """Add a part to an engine: what is the student's, and the lines that join it, as far as they can."""
-    engine.update(own)
-    with contextlib.suppress(Exception):
-        exec(given, engine)
 
 
 def unanswered(answer: Any, depth: int = 0) -> bool:
