@@ -230,10 +230,6 @@ def edits_of(own: ast.FunctionDef | ast.Lambda) -> Iterator[Edit]:
                         yield from around(owner, field, index, old, terms)
                 elif isinstance(old, ast.AugAssign | ast.Assign):
                     yield from of_assignment(owner, field, index, old, counted)
-    given = own.args.args
-    for k in range(len(given) - 1):
-        turned = [*given[:k], given[k + 1], given[k], *given[k + 2 :]]
-        yield Edit("order", own.args, "args", None, turned, ast.Name(f"({', '.join(arg.arg for arg in given)})"))
 
 
 def names_in(own: ast.FunctionDef | ast.Lambda) -> list[str]:
