@@ -707,6 +707,11 @@ def test_only_the_prediction_lesson_with_a_student_before_it_is_locked(page, mon
     assert page("print(4)") == ("4\n", []), "stored outputs"
 
 
+def test_a_path_in_a_card_is_on_one_line():
+    path = "`/home/ada/courses/minigrad-course-of-this-year/my-engine-and-notes/my_engine.py`"
+    assert path in Card("kept", paragraphs=(f"Your engine is {path}, as before.",)).text()
+
+
 def test_the_card_is_accessible_and_safe(capsys):
     from minigrad.course.checks.card import verdict_card
     from minigrad.course.judge.verdict import Verdict

@@ -54,12 +54,13 @@ class Card:
             out.append(f"  {label:{width}}  {first}")
             out += [f"  {'':{width}}  {line}" for line in rest]
         out += aligned(self.table)
+        wrap = textwrap.TextWrapper(WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)  # a path is one
         for paragraph in self.paragraphs:
-            out += textwrap.wrap(paragraph, WIDTH, initial_indent="  ", subsequent_indent="  ")
+            out += wrap.wrap(paragraph)
         if self.link[0]:
             out.append(f"  Next: {self.link[0]}")
         if self.foot:
-            out += textwrap.wrap(self.foot, WIDTH, initial_indent="  ", subsequent_indent="  ")
+            out += wrap.wrap(self.foot)
         return "\n".join(out)
 
     def html(self) -> str:
