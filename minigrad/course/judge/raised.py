@@ -310,7 +310,8 @@ def explained(failure: Failure, program: str = "") -> str:
 
 KINDS = {"NoneType": "None", "list": "a list", "tuple": "a tuple", "dict": "a dict", "float": "a number", "int": "a number",
          "numpy.float64": "a number", "str": "a string", "bool": "a truth value", "function": "a function",
-         "method": "a method without its brackets", "numpy.ndarray": "a numpy array", "generator": "a generator"}  # fmt: skip
+         "method": "a method without its brackets", "numpy.ndarray": "a numpy array", "generator": "a generator",
+         "memoryview": "the memory of a numpy array (its .data)"}  # fmt: skip
 
 
 def went_on(failure: Failure, program: str) -> str:

@@ -229,11 +229,18 @@ class Counted(Losses):
         return [answer[0], max(min(most, self.count), AT_MOST)]  # one or two more than all are the same mistake
 
 
+def alive(answer: Any) -> str:
+    """How many losses lived at the same time, if these are too many."""
+    if type(answer) is not list or len(answer) != 2 or answer[1] <= AT_MOST:
+        return ""
+    return f"{answer[1]} losses were alive at the same time, and at most three may be. What in your loop still holds them?"
+
+
 def probes_8_4(rng: np.random.Generator) -> Iterator[Probe]:
     few, many = (numbers(rng, 3) / 7).tolist(), (numbers(rng, 20) / 7).tolist()
     yield run(AVERAGE, numbers=[0.5, 1.5, 4.0]).asking(Losses).expect(2.0)
     yield run(AVERAGE, numbers=few).asking(Losses).expect(sum(few) / 3)
-    yield run(KEPT, numbers=many).asking(Counted).expect([sum(many) / 20, AT_MOST])
+    yield run(KEPT, numbers=many).asking(Counted).told_by(alive).expect([sum(many) / 20, AT_MOST])
     yield run(AVERAGE, numbers=many).asking(Losses).expect(sum(many) / 20)
     yield run(AVERAGE, numbers=[3.0, 0.0, -1.0, 0.0]).asking(Losses).expect(0.5)
     some = rng.permutation([*numbers(rng, 3), 0.0, 0.0]).tolist()
