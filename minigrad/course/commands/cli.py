@@ -71,13 +71,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
+LESSON = "a lesson by number or word (05, vectors), an exercise (5.2)"
+Add = Callable[[str, Run, str, str], argparse.ArgumentParser]
+
+
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     parser = Parser(
         prog="minigrad", description="A course that builds autograd piece by piece. Alone it says where you are in it."
     )
     parser.set_defaults(run=where, command="")
-    lesson = "a lesson by number or word (05, vectors), an exercise (5.2)"
     parser.add_argument("--version", action="version", version=f"minigrad-course {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=argparse.ArgumentParser)
 
@@ -89,8 +92,18 @@ def make_parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run)
         return command
 
+    of_notebooks(add)
+    of_the_folder(add)
+    of_teachers(add)
+    add("doctor", doctor, "say what works on this machine, and what to do about the rest", "minigrad doctor")
+    of_authors(add)
+    return parser
+
+
+def of_notebooks(add: Add) -> None:
+    """The commands that open, check and solve a notebook."""
     command = add("lab", lab, "open the course in JupyterLab", "minigrad lab 07 --dir ~/autograd --no-browser")
-    command.add_argument("lesson", nargs="?", metavar="LESSON", help=f"open it at {lesson}, or at a notebook's file")
+    command.add_argument("lesson", nargs="?", metavar="LESSON", help=f"open it at {LESSON}, or at a notebook's file")
     command.add_argument(
         "--dir", type=Path,
         help=f"your folder (the course that you are in or above, else the last one, else a new ./{lookup.COURSE})",
@@ -98,23 +111,16 @@ def make_parser() -> argparse.ArgumentParser:
     command.add_argument("--no-browser", action="store_true", help="print the address instead of opening it")
     command.add_argument("--port", type=port, help="the port to serve at (8888, or the next free one)")
 
-    command = add(
-        "check",
-        check,
-        "run the checks of notebooks in the terminal",
-        "minigrad check 05",
-    )
-    command.add_argument("notebooks", nargs="+", metavar="LESSON", help=f"{lesson}, or a notebook's file")
+    command = add("check", check, "run the checks of notebooks in the terminal", "minigrad check 05")
+    command.add_argument("notebooks", nargs="+", metavar="LESSON", help=f"{LESSON}, or a notebook's file")
 
-    command = add(
-        "solution",
-        solution,
-        "write the solution beside a notebook",
-        "minigrad solution 05",
-    )
-    command.add_argument("notebook", metavar="LESSON", help=f"{lesson}, or a notebook's file")
+    command = add("solution", solution, "write the solution beside a notebook", "minigrad solution 05")
+    command.add_argument("notebook", metavar="LESSON", help=f"{LESSON}, or a notebook's file")
     command.add_argument("--yes", action="store_true", help="do not ask, even while the exercise is unsolved")
 
+
+def of_the_folder(add: Add) -> None:
+    """The commands about what a student has in the folder of the course."""
     yours = "your folder (looked for where you are and in the folders above, else the one opened last)"
     command = add("engine", engine, "say what your own engine has, or write what it lacks", "minigrad engine --upto 07")
     command.add_argument("--upto", metavar="LESSON", help="write what is missing of the lessons before this one")
@@ -138,14 +144,14 @@ def make_parser() -> argparse.ArgumentParser:
     command.add_argument("--data", type=Path, metavar="CSV", help="with 03: points of your own, in columns x, y and class")
     command.add_argument("--photo", type=Path, metavar="JPG", help="with 06: a photo of your own, of a page with writing")
 
+
+def of_teachers(add: Add) -> None:
+    """The commands about a class and its answers."""
     if find_spec("minigrad.course.grading") and find_spec("minigrad.course.grading.command"):
         from minigrad.course.grading.command import add_arguments
         from minigrad.course.grading.command import run as grade
 
-        command = add(
-            "grade", grade, "grade a folder of submissions", "minigrad grade submitted --out report --jobs 2"
-        )
-        add_arguments(command)
+        add_arguments(add("grade", grade, "grade a folder of submissions", "minigrad grade submitted --out report --jobs 2"))
 
     command = add(
         "answers", answers, "try a text of answers: each right one passes, each wrong one is refused and known",
@@ -156,19 +162,13 @@ def make_parser() -> argparse.ArgumentParser:
     command.add_argument("--exercise", metavar="ID", help="only this exercise, for example 5.4")
     command.add_argument("--verbose", "-v", action="store_true", help="show each answer's message as a student reads it")
 
-    add("doctor", doctor, "say what works on this machine, and what to do about the rest", "minigrad doctor")
 
-    command = add(
-        "build",
-        build,
-        "regenerate exercises, stored outputs and reference pages",
-        "minigrad build --lesson 05",
-    )
+def of_authors(add: Add) -> None:
+    """The command that writes what is generated."""
+    command = add("build", build, "regenerate exercises, stored outputs and reference pages", "minigrad build --lesson 05")
     command.add_argument("--lesson", metavar="NN", help="only the lesson whose name begins so")
     command.add_argument("--no-run", action="store_true", help="leave stored outputs as they are")
-    command.add_argument(
-        "--nbgrader", type=Path, metavar="DIR", help="write the lessons there for nbgrader instead"
-    )
+    command.add_argument("--nbgrader", type=Path, metavar="DIR", help="write the lessons there for nbgrader instead")
     command.add_argument("--site", type=Path, metavar="DIR", help="write the course there as web pages instead")
     command.add_argument(
         "--address", type=web_address, metavar="URL",
@@ -179,7 +179,6 @@ def make_parser() -> argparse.ArgumentParser:
         help="write a JupyterLite site with the course there instead; below the folder of --site, the pages link to it",
     )  # fmt: skip
     command.add_argument("--pyodide", type=Path, metavar="DIR", help="with --lite: Pyodide's files, to be served with it")
-    return parser
 
 
 def web_address(text: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import concurrent.futures as futures
+import contextlib
 import dataclasses
 import hashlib
 import hmac
@@ -46,6 +47,7 @@ _MOST_AGAIN = 200  # notebooks that are tried once more at the end of a run
 _PATIENCE = 3  # times that a job may take a process of the pool with it
 _MOST_STRAYS = 10  # files of one student that were left aside and are named
 Progress = Callable[[Count], None]
+NO_PLAN = Plan()
 
 
 # ------------------------------------------------------------------ one notebook
@@ -129,6 +131,10 @@ def lesson_of(submission: reader.Submission, path: str) -> int | None:
 # ------------------------------------------------------------------ a class
 
 
+def _in_silence(count: Count) -> None:
+    """What is called after each result where nobody wants to know."""
+
+
 def grade(
     paths: str | Path | Sequence[str | Path],
     *,
@@ -141,12 +147,12 @@ def grade(
     megabytes: int | None = None,
     student_seconds: float = STUDENT_SECONDS,
     lessons: Iterable[int] = (),
-    plan: Plan | None = None,
+    plan: Plan = NO_PLAN,
     key: bytes | None = None,
     fresh: bool = False,
     regrade: Collection[str] = (),
     answers: bytes = b"",
-    progress: Progress | None = None,
+    progress: Progress = _in_silence,
 ) -> Count:
     """Grade all notebooks under `paths/<student>/` and write the report folder `out`.
 
@@ -166,45 +172,54 @@ def grade(
     Returns the final count. Raises ValueError for wrong use, Unavailable if no isolation level holds here.
     """
     folders, target = _folders(paths), Path(out)
-    plan = plan or Plan()
     asked = frozenset(lessons) or frozenset(plan.lessons)
     level = sandbox.choose(isolation, trust_students=trust_students)
     started = time.monotonic()
     with journals.locked(target):
-        if fresh:
-            for name in (journals.RESULTS, *([journals.SETTINGS] if key else [])):
-                (target / name).unlink(missing_ok=True)
-        count = Count(isolation=level, older=journals.set_aside(target))
-        course_key = journals.course_key(target, key)
+        _forget(target, (journals.RESULTS, *([journals.SETTINGS] if key else [])) if fresh else ())
+        older, course_key = journals.set_aside(target), journals.course_key(target, key)
         # Processes of our own all keep to the level that was found now; those of a cluster find their own.
         settings = {"isolation": isolation if executor else level, "trust": trust_students, "seconds": seconds,
                     "megabytes": megabytes, "together": student_seconds, "answers": answers}  # fmt: skip
         found = HandIns(folders, without=target, roster=plan.roster)
-        count.doubts = found.doubts()
-        count.total = len(found)
-        count.unmet = set(regrade)
-        before = target / (journals.RESULTS + ".before")
-        if regrade and (target / journals.RESULTS).exists():
-            shutil.copyfile(target / journals.RESULTS, before)
-        with journals.Journal(target) as journal:
+        count = Count(len(found), isolation=level, older=older, doubts=found.doubts(), unmet=set(regrade))
+        with _compared(target, count) if regrade else contextlib.nullcontext(), journals.Journal(target) as journal:
             with Pool(executor, jobs) as engine:
                 for job, result in engine.run(to_do(found, journal, count, regrade, (course_key, settings, asked))):
-                    about = {name: job[name] for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")}
-                    journal.append(about | {"edition": EDITION} | result)
-                    count.graded += bool(result["graded"])
-                    count.failed += not result["graded"]
+                    _store(job, result, journal, count)
                     count.seconds = time.monotonic() - started
-                    if progress is not None:
-                        progress(count)
+                    progress(count)
             journal.settle(found.expected())
             count.aside = found.aside()
             count.failed += sum(1 for _ in found.unread())
             count.seconds = time.monotonic() - started
             report.write(target, found, plan=plan, asked=asked)
-        if regrade:
-            count.moved, count.first = tables.write_differences(target, before)
-            before.unlink(missing_ok=True)
     return count
+
+
+@contextlib.contextmanager
+def _compared(target: Path, count: Count) -> Iterator[None]:
+    """What is different afterwards goes into a table of its own, and into the count."""
+    before = target / (journals.RESULTS + ".before")
+    if (target / journals.RESULTS).exists():
+        shutil.copyfile(target / journals.RESULTS, before)
+    yield
+    count.moved, count.first = tables.write_differences(target, before)
+    before.unlink(missing_ok=True)
+
+
+def _forget(target: Path, names: Iterable[str]) -> None:
+    """These files of earlier runs go."""
+    for name in names:
+        (target / name).unlink(missing_ok=True)
+
+
+def _store(job: dict[str, Any], result: dict[str, Any], journal: journals.Journal, count: Count) -> None:
+    """Keep one result, and count it."""
+    about = {name: job[name] for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")}
+    journal.append(about | {"edition": EDITION} | result)
+    count.graded += bool(result["graded"])
+    count.failed += not result["graded"]
 
 
 def _folders(paths: str | Path | Sequence[str | Path]) -> list[Path]:

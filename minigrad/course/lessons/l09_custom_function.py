@@ -269,6 +269,14 @@ def accepts(f: str, rule: str, x: Any, about: str) -> Probe:
 # fmt: off
 def pairs_9_5(rng: np.random.Generator) -> Iterator[Probe]:
     x, table, some = numbers(rng, 4), numbers(rng, 2, 3), [0.7, 1.3, 2.1]
+    yield from usual_9_5(x, some)
+    yield from shapes_9_5(x, table, some)
+    yield from places_9_5(rng, x)
+    yield from drawn_9_5(rng)
+
+
+def usual_9_5(x: Any, some: list[float]) -> Iterator[Probe]:
+    """Each of these rules shows a usual mistake in a check."""
     yield asks("x**3", "g * 3 * x**2", x=np.array([1.0, 2.0, -0.5])).expect(True)
     for sign, words in (("+", "large"), ("-", "small")):
         yield refuses(f"g * 2 * x {sign} 5.0", some, f"is too {words} by 5 in every entry",
@@ -302,6 +310,10 @@ def pairs_9_5(rng: np.random.Generator) -> Iterator[Probe]:
         "The derivative is in the thousands here, and your check refuses the right rule. The larger a number is, the larger is "
         "the error of what you measure. Does your tolerance grow with the derivative, and is your step a usual one?")
     yield asks("x**3", "g * 3 * x**2", x=10 * x).expect(True)
+
+
+def shapes_9_5(x: Any, table: Any, some: list[float]) -> Iterator[Probe]:
+    """Functions of another shape, and rules that are right in some entries or in the mean."""
     yield asks("x * np.array([1.5, -0.5, 2.0])", "g * np.array([2.0, 1.5, -0.5])", x=np.array(some)).expect(False)
     yield accepts("np.cumsum(x)", "np.cumsum(g[::-1])[::-1]", x,
         "Here each input changes several outputs, and your check refuses the right rule. Move one input at a time, and add up "
@@ -314,6 +326,10 @@ def pairs_9_5(rng: np.random.Generator) -> Iterator[Probe]:
         "Here x has two axes, and f gives fewer numbers than x has; your check refuses the right rule. g has the shape of "
         "f(x). Do you move every entry of x?")
     yield asks("x * x", "np.full(x.shape, (g * 2 * x).mean())", x=np.array(some)).expect(False)
+
+
+def places_9_5(rng: np.random.Generator, x: Any) -> Iterator[Probe]:
+    """Mistakes at one place, what may not change, and derivatives that are nearly 0."""
     yield asks("x**2", "g * 2 * x", "x", x=x).expect(x).on(CHANGED)
     yield asks("x * x", "g * np.where(np.arange(x.size) < x.size - 1, 2, 3) * x", x=x).expect(False)
     yield asks("x * x", "g * np.where(np.arange(x.size) > 0, 2, 3) * x", x=x).expect(False)
@@ -328,6 +344,10 @@ def pairs_9_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield asks("x * x", "g * 2 * x + 0.03 * (np.arange(x.size) == 7)", x=0.2 + np.arange(60) / 30).expect(False)
     yield asks("2 * x", "2 * g", kind=Dtypes, x=x).expect(["float64"]).show().on(
         "Here the answer is at which dtypes your check has called f. It has to call it, in float64.")
+
+
+def drawn_9_5(rng: np.random.Generator) -> Iterator[Probe]:
+    """The same with other numbers for each student."""
     a, b = np.abs(numbers(rng, 2)).tolist()
     place = int(rng.integers(60))
     yield asks("x * x", f"g * 2 * x + 0.03 * (np.arange(x.size) == {place})", x=a + np.arange(60) / 30).expect(False)

@@ -534,7 +534,20 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
     yield from elementwise(rng)
     yield from with_axes(rng)
     x, v = numbers(rng, 2, 3) / 2, numbers(rng, 2, 3)
-    # the order of the pass
+    yield from of_the_pass(rng, x)
+    yield from what_raises(x, v)
+    yield from in_place(rng)
+    yield from of_leaves(x)
+    yield from what_is_recorded()
+    yield from drawn(rng, x, v)
+    yield from after_errors(rng)
+
+
+SHORT_CUT = "x = Tensor(3.0, requires_grad=True)\np = x * 2.0\nq = p * 5.0\n(p + q).backward()\nfloat(x.grad)"
+
+
+def of_the_pass(rng: np.random.Generator, x: Any) -> Iterator[Probe]:
+    """In which order, how often, and from where to where a backward pass goes."""
     seven = run(SEVEN + "y.backward()\n[float(a.grad), float(b.grad)]")
     yield seven.on("c and d are used twice, by the sum and by their product. " + COMPLETE).expect([25.0, 19.0])
     yield run(SEVEN + "y.backward(retain_graph=True)\ny.backward()\n[float(a.grad), float(b.grad)]").on(
@@ -543,8 +556,7 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(chain).on(LONG_CHAIN).expect(1.0)
     yield run(chain.replace("1500", "40").replace("y + 1.0", "y + y")).on(MANY_PATHS).expect(2.0**40)
     yield run("x = Tensor(3.0, requires_grad=True)\nfor _ in range(2):\n    (x * x).backward()\nfloat(x.grad)").expect(12.0)
-    short_cut = "x = Tensor(3.0, requires_grad=True)\np = x * 2.0\nq = p * 5.0\n(p + q).backward()\nfloat(x.grad)"
-    yield run(short_cut).on("p is used twice, by q and by the sum. " + COMPLETE).expect(12.0)
+    yield run(SHORT_CUT).on("p is used twice, by q and by the sum. " + COMPLETE).expect(12.0)
     two = "x = Tensor(3.0, requires_grad=True)\ny, z = x * x, x * 5.0\ny.backward()\nz.backward()\nfloat(x.grad)"
     yield run(two).expect(11.0)
     yield run("x, k = Tensor(3.0, requires_grad=True), Tensor(4.0)\n(x * k).backward()\nk.grad").on(
@@ -560,7 +572,10 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("x = Tensor([3, 4], requires_grad=True)\n(x * 0.5).backward([1.0, 3.0])\n[x.data, x.grad]").expect(
         [np.array([3.0, 4.0]), np.array([0.5, 1.5])])  # fmt: skip
     yield run("x = Tensor(np.array([3, 4]))\nx.add_(0.5)\nx.data").expect(np.array([3.5, 4.5]))
-    # what raises
+
+
+def what_raises(x: Any, v: Any) -> Iterator[Probe]:
+    """Errors, with a word of PyTorch's message."""
     yield run(ONE.format("x * x") + "y.backward()", x=x).expect(Raises("RuntimeError", "scalar outputs"))
     yield run(ONE.format("x * x") + "y.backward(v)", x=x, v=v[0]).expect(Raises("RuntimeError", "hape"))
     yield run(ONE.format("(x * x).sum()") + "y.backward()\ny.backward()", x=x).expect(Raises("RuntimeError", "second time"))
@@ -569,8 +584,10 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("Tensor(3.0).backward()").expect(Raises("RuntimeError", "require grad"))
     yield run("Tensor(x) @ Tensor(x)", x=x).expect(Raises("ValueError", "matmul"))
     yield run("Tensor(x) + Tensor(v)", x=x, v=np.ones(4)).expect(Raises("ValueError", "add"))
-    # changes in place
-    yield from in_place(rng)
+
+
+def of_leaves(x: Any) -> Iterator[Probe]:
+    """What is changed in place, and what may not change."""
     yield run("Tensor(3.0, requires_grad=True).add_(1.0)").on(
         "This is a leaf that requires a gradient: add_ must not change it outside of `my_no_grad`."
     ).expect(Raises("RuntimeError", "place"))
@@ -580,7 +597,6 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
         2 * (x + 1)
     )
     yield run("y = Tensor(x, requires_grad=True) * 1.0\nd = y.detach()\nd.add_(1.0)\ny.data", x=x).expect(x + 1)
-    # what may not change, and what is not recorded
     yield run("v = np.array([2.0, 3.0])\nx = Tensor([1.0, 1.0], requires_grad=True)\n(x * 1.0 + x).backward(v)\nv"
               ).on("The array that the caller gave to backward has changed. What is added to it in place?").expect(
               np.array([2.0, 3.0]))  # fmt: skip
@@ -588,6 +604,10 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
               "(a + b).sum().backward()\na.grad += 10\nb.grad").on("Both gradients are one and the same array here, so a "
               "change of one changes the other. Which line stores an array that something else holds, too?").expect(
               np.array([1.0, 1.0]))  # fmt: skip
+
+
+def what_is_recorded() -> Iterator[Probe]:
+    """Of what a backward pass knows, and of what it does not."""
     yield run("x = Tensor(3.0, requires_grad=True)\n(x.detach() * x).backward()\nfloat(x.grad)").on(
         "Of these two operands, the second one alone requires a gradient. Does the product require one?"
     ).expect(3.0)
@@ -604,22 +624,28 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
         "Inside `with my_no_grad()` nothing is recorded, and " + NAMED).expect([False] * 10)  # fmt: skip
     yield run("with no_grad():\n    with no_grad():\n        pass\n    y = Tensor(3.0, requires_grad=True) * 2.0\n"
               "y.requires_grad").on("The inner block has ended, and the outer one has not.").expect(False)  # fmt: skip
-    # the same with other numbers for each student
+
+
+def drawn(rng: np.random.Generator, x: Any, v: Any) -> Iterator[Probe]:
+    """The same with other numbers for each student."""
     one, (a, b), whole = numbers(rng, 1, 1), numbers(rng, 2).tolist(), rng.integers(-9, 10, size=3)
     yield run(PASSES, x=x, v=v).expect(4 * v * x)
     yield run(ONE_NUMBER, x=one).expect(2 * one)
-    drawn = run(short_cut.replace("2.0", "a").replace("5.0", "b"), a=a, b=b)
-    yield drawn.on("p is used twice, by q and by the sum. " + COMPLETE).expect(a + a * b)
+    both = run(SHORT_CUT.replace("2.0", "a").replace("5.0", "b"), a=a, b=b)
+    yield both.on("p is used twice, by q and by the sum. " + COMPLETE).expect(a + a * b)
     retained = "y = (x * x).sum()\nfor _ in range(2):\n    y.backward(retain_graph=True)\nx.grad"
     yield run("x = Tensor(x, requires_grad=True)\n" + retained, x=x).expect(4 * x)
     yield run("x = Tensor(x, requires_grad=True)\n(x.detach() * x).backward(v)\nx.grad", x=x, v=v).expect(v * x)
     yield run("x = Tensor(x)\nx.add_(0.5)\nx.data", x=whole).expect(whole + 0.5)
     yield run("Tensor(x).sum().backward()", x=x).expect(Raises("RuntimeError", "require grad"))
+
+
+def after_errors(rng: np.random.Generator) -> Iterator[Probe]:
+    """Blocks without recording. The errors come last, because an engine that fails there records nothing afterwards."""
     depths, fails = rng.permutation([0, 0, 0, 1, 2, 3]).tolist(), [bool(n) for n in rng.permutation([0, 0, 0, 1, 1, 1])]
     yield run(BLOCKS, depths=depths).on("An inner block has ended, and the outer one has not.").expect([not n for n in depths])
     yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    x.add_(1.0)\n(x * x).backward()\nfloat(x.grad)"
               ).on("Inside the block a leaf may be changed. After it, operations are recorded again.").expect(8.0)  # fmt: skip
-    # last, because an engine that fails here records nothing afterwards
     yield run("seen = False\ntry:\n    with no_grad():\n        raise KeyError\nexcept KeyError:\n    seen = True\n"
               "[seen, (Tensor(3.0, requires_grad=True) * 2.0).requires_grad]").on(AFTER).expect([True, True])  # fmt: skip
     yield run(ERRORS, fails=fails).on(AFTER).expect([[each, True] for each in fails])
