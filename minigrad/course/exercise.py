@@ -293,7 +293,6 @@ class Exercise:
     prelude: str = ""
     accept: Callable[[Any], bool] | None = None
     right: Any = None
-    knows: Mapping[str, Any] = field(default_factory=dict)  # the numbers of a value's exercise, by name
     asks: tuple[str, ...] = ()  # for each number of a value, or for all: the question that leads to it
     leads: Mapping[int, str] = field(default_factory=dict)  # for the parts of an answer, by place, the first computed first:
     # what follows if this one is wrong, and all before it in this list are right
@@ -496,9 +495,7 @@ def ordering(
     """Put `items` (numbered from 1) in order; the student writes the list of numbers. Every order that keeps
     all `before` rules is right; `right` is one of them."""
     places = {n: i for i, n in enumerate(right)}
-    if sorted(right) != list(range(1, len(items) + 1)) or any(
-        places[b.first] > places[b.then] for b in before
-    ):
+    if sorted(right) != list(range(1, len(items) + 1)) or any(places[b.first] > places[b.then] for b in before):
         raise ValueError(f"exercise {id}: the order called right breaks its own rules")
     return Exercise(id, "ordering", title, (name,), single(name, list(right)), None, (), (), tuple(hints),
                     right=list(right), before=tuple(before), items=tuple(items), **more)  # fmt: skip

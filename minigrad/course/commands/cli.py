@@ -475,9 +475,7 @@ def extras() -> dict[str, set[str]]:
     for line in metadata.requires("minigrad-course") or ():
         requirement, _, marker = line.partition(";")
         name = requirement.strip().split("[")[0]
-        name = name[
-            : next((at for at, letter in enumerate(name) if not (letter.isalnum() or letter in "-_.")), None)
-        ]
+        name = name[: next((at for at, letter in enumerate(name) if not (letter.isalnum() or letter in "-_.")), None)]
         extra = marker.partition("extra ==")[2].strip(" '\"")
         if extra:
             found.setdefault(extra, set()).add(name)

@@ -98,9 +98,7 @@ def widget() -> Finding:
     lacking = [name for name in wanted if not any((folder / name).is_dir() for folder in folders)]
     if lacking:
         advice = "install them into the environment that runs JupyterLab: pip install ipywidgets anywidget"
-        return Finding(
-            "note", "stepper", f"a still picture only: JupyterLab lacks {', '.join(lacking)}", advice
-        )
+        return Finding("note", "stepper", f"a still picture only: JupyterLab lacks {', '.join(lacking)}", advice)
     return Finding("ok", "stepper", "JupyterLab finds the widgets")
 
 

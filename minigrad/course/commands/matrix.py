@@ -205,12 +205,7 @@ def written_alone(exercise: Exercise, answer: Any) -> bool:
 def oracle_answers(matrix: Matrix, seed: int) -> None:
     """The oracle, handed in as an answer, passes (it may not depend on order, or change what it is given)."""
     exercise = matrix.exercise
-    if (
-        len(exercise.names) == 1
-        and "." not in exercise.name
-        and not exercise.scaffold
-        and stated(exercise, seed)
-    ):
+    if len(exercise.names) == 1 and "." not in exercise.name and not exercise.scaffold and stated(exercise, seed):
         expect(matrix, "oracle", attempt(matrix, exercise.oracle, seed), "passed")
 
 

@@ -143,12 +143,7 @@ def row(name: str, operation: Operation) -> str:
     given = zip(operation.inputs, formulas_of(operation), operation.rules, strict=True)
     gradients = [f"{x}: {code(shown(formula))}" for x, formula, rule in given if rule is not None]
     kept = dict.fromkeys(argument for arguments in operation.arguments for argument in arguments)
-    cells = (
-        f"`{name}`",
-        f"`{operation.node_name}`",
-        "<br>".join(gradients),
-        ", ".join(map(code, kept)) or "nothing",
-    )
+    cells = (f"`{name}`", f"`{operation.node_name}`", "<br>".join(gradients), ", ".join(map(code, kept)) or "nothing")
     return f"| {' | '.join(cells)} |"
 
 

@@ -19,13 +19,7 @@ from .findings import ORDINALS
 from .plain import as_numbers, flat_numbers, holds_ellipsis, kind_of, numbers_of, option, plain_value, truths_among
 from .shown import shown_answer, sort_of
 
-FATAL = {
-    "timeout": "timeout",
-    "memory": "memory",
-    "killed": "error",
-    "protocol": "error",
-    "forbidden": "forbidden",
-}
+FATAL = {"timeout": "timeout", "memory": "memory", "killed": "error", "protocol": "error", "forbidden": "forbidden"}
 isclose, allclose = np.isclose, np.allclose  # as they are now, whatever a cell makes of np.isclose later
 
 
@@ -345,9 +339,7 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
         asked = f"an array of shape {wanted.shape}" if wanted.ndim else "one number"
         return f"The shape {tuple(given.shape)} is not right: {asked} is asked for."
     flat_given, flat_wanted = given.ravel(), wanted.ravel()
-    close = isclose(
-        flat_given.astype(float), flat_wanted.astype(float), rtol=rtol, atol=atol, equal_nan=True
-    )
+    close = isclose(flat_given.astype(float), flat_wanted.astype(float), rtol=rtol, atol=atol, equal_nan=True)
     if not close.all():
         for odd, cause in ODD.items():
             test = getattr(np, f"is{odd}")
@@ -393,9 +385,7 @@ def same(a: Any, b: Any, rtol: float, atol: float) -> bool:
         return False
     if (first.dtype.kind == "b") != (second.dtype.kind == "b"):
         return False
-    return bool(
-        isclose(first.astype(float), second.astype(float), rtol=rtol, atol=atol, equal_nan=True).all()
-    )
+    return bool(isclose(first.astype(float), second.astype(float), rtol=rtol, atol=atol, equal_nan=True).all())
 
 
 def without_addresses(text: str) -> str:

@@ -184,7 +184,7 @@ class Explaining(Searching):
         wrong = np.flatnonzero(~isclose(given, wanted, rtol=self.exercise.rtol, atol=self.exercise.atol).ravel())
         n, right = float(given.ravel()[wrong[0]]), float(wanted.ravel()[wrong[0]])
         near = "Its sign is wrong." if isclose(n, -right) and not explained else ""
-        if not near and not explained and self.exercise.knows and abs(n - right) <= 0.15 * abs(right):
+        if not near and not explained and self.exercise.kind == "value" and abs(n - right) <= 0.15 * abs(right):
             near = f"{n:g} is not far off: compute it once more, step by step."
         ask = asks[wrong[0] % len(asks)] if asks else ""
         which = f"The {ORDINALS[wrong[0]]} number: " if len(asks) > 1 and wanted.ndim == 1 else ""
@@ -193,7 +193,7 @@ class Explaining(Searching):
     def origin(self, answer: Any) -> str:
         """What a written number that is not right may come from, told by the numbers of the exercise."""
         given, wanted = as_numbers(answer), as_numbers(self.truths[0])
-        if not self.exercise.knows or given is None or wanted is None or given.shape != wanted.shape:
+        if self.exercise.kind != "value" or given is None or wanted is None or given.shape != wanted.shape:
             return ""
         for n in given.ravel()[~isclose(given, wanted, rtol=self.exercise.rtol).ravel()].astype(float):
             place = [i for i, right in enumerate(wanted.ravel()) if isclose(n, right)]

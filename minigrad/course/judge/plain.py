@@ -37,9 +37,7 @@ def as_numbers(value: Any) -> np.ndarray[Any, Any] | None:
         return value.array
     if isinstance(value, np.ndarray):
         return value
-    if isinstance(value, bool | int | float | np.generic) or (
-        isinstance(value, list | tuple) and flat_numbers(value)
-    ):
+    if isinstance(value, bool | int | float | np.generic) or (isinstance(value, list | tuple) and flat_numbers(value)):
         try:
             array = np.array(bare(value))
         except (ValueError, OverflowError):
@@ -64,9 +62,7 @@ def flat_numbers(value: Any) -> bool:
         return all(flat_numbers(v) for v in value) and len({len(v) for v in inner}) <= 1
     if isinstance(value, Tensor):
         return value.array.ndim == 0
-    return isinstance(value, bool | int | float | np.generic) or (
-        isinstance(value, np.ndarray) and value.ndim == 0
-    )
+    return isinstance(value, bool | int | float | np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0)
 
 
 def truths_among(answer: Any) -> bool:

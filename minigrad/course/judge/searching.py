@@ -167,9 +167,7 @@ class Searching:
     def is_whole(self, wrong: Wrong) -> bool:
         """True if this mistake explains every answer, the right ones too."""
         theirs = one_by_one(self.exercise, wrong.answer, self.probes)
-        return all(
-            alike(self.exercise, p, a, b) for p, a, b in zip(self.probes, self.answers, theirs, strict=True)
-        )
+        return all(alike(self.exercise, p, a, b) for p, a, b in zip(self.probes, self.answers, theirs, strict=True))
 
     def truth(self, candidate: Probe) -> Any:
         """The right answer to a smaller question: what the oracle and two right answers agree on; else a Failure."""

@@ -107,11 +107,7 @@ class Bench(Explaining):
         if missing:
             return self.missing(missing[0], [str(n) for n in seen[missing[0]].get("near", [])[:2]])
         if all(state == "blank" for state in self.states.values()):
-            where = (
-                "Put your answer"
-                if self.exercise.written
-                else "Write your code"
-            )
+            where = "Put your answer" if self.exercise.written else "Write your code"
             near = [str(n) for n in seen[names[0]].get("near", [])[:1]]
             other = f"There is `{near[0]}`: did you change the name?" if near else ""
             return self.say("not attempted", f"`{names[0]}` is still blank. {where} in the place of the dots.", other)
@@ -177,16 +173,10 @@ class Bench(Explaining):
                 return self.say("wrong", problem, says, call=shown_call(exercise, self.probes[0]),
                                 got=shown_answer(again))  # fmt: skip
         if not failing:
-            return self.say(
-                "passed", f"All {len(self.probes)} probes agree." if len(self.probes) > 1 else "Right."
-            )
+            return self.say("passed", f"All {len(self.probes)} probes agree." if len(self.probes) > 1 else "Right.")
         if self.untouched(failing):
-            holes = [name for name, state in self.states.items() if state in ("blank", "hole")] or [
-                exercise.name
-            ]
-            return self.say(
-                "not attempted", f"`{holes[0]}` is still blank. Write your code in the place of the dots."
-            )
+            holes = [name for name, state in self.states.items() if state in ("blank", "hole")] or [exercise.name]
+            return self.say("not attempted", f"`{holes[0]}` is still blank. Write your code in the place of the dots.")
         own = self.own()
         return dataclasses.replace(self.both(failing, problems), agreed=len(own - set(failing)), asked=len(own))
 
@@ -270,12 +260,7 @@ class Bench(Explaining):
         noticed = None if told_of or (wrong and self.is_whole(wrong)) else self.remembers()
         wrong = None if noticed is not None else wrong
         first = failing[0] if noticed is None else noticed[0]
-        probe, answer, truth, problem = (
-            self.probes[first],
-            self.answers[first],
-            self.truths[first],
-            problems[first],
-        )
+        probe, answer, truth, problem = self.probes[first], self.answers[first], self.truths[first], problems[first]
         lines = []
         open_ = wrong is None and noticed is None and not turned
         exchanged = self.exchanged(failing) if open_ else None
@@ -329,9 +314,7 @@ class Bench(Explaining):
             return self.say("wrong", f"Write the letter of one answer in quotation marks: one of {letters}.", got=got)
         wrong = diagnose(exercise, self.probes, [answer], [0])
         if wrong:
-            return self.say(
-                "wrong", feedback(wrong), got=got, misconception=wrong.misconception, mistake=wrong.id
-            )
+            return self.say("wrong", feedback(wrong), got=got, misconception=wrong.misconception, mistake=wrong.id)
         plain = exercise.kind == "value" and exercise.accept is None
         seen = observation(answer, self.truths[0], exercise) if plain else None
         if plain and in_another_order(exercise, answer):

@@ -26,10 +26,4 @@ def twice_by_sum(x: float) -> float:
     return sum([x, x])
 
 
-LESSON = lesson(
-    __file__,
-    globals(),
-    {
-        "0.3": {"oracle": twice_by_sum, "probes": probes_0_3},
-    },
-)
+LESSON = lesson(__file__, globals(), {"0.3": {"oracle": twice_by_sum, "probes": probes_0_3}})

@@ -52,10 +52,4 @@ def follows(h: float) -> Callable[[Any], bool]:
     return lambda answer: float(answer[0]) == h and [float(a) for a in answer[1:]] != [70, 105]
 
 
-LESSON = lesson(
-    __file__,
-    globals(),
-    {
-        "2.6": {"accept": lambda v: sorted(drawn(v)) == sorted(EDGES)},
-    },
-)
+LESSON = lesson(__file__, globals(), {"2.6": {"accept": lambda v: sorted(drawn(v)) == sorted(EDGES)}})

@@ -113,11 +113,7 @@ class Remote:
     def look(self, names: list[str]) -> Any:
         seen = self.ask("look", names)
         if isinstance(seen, Failure):
-            return (
-                seen
-                if self.dead
-                else self.lost(wire.WireError("a reply that does not say what was looked at"))
-            )
+            return seen if self.dead else self.lost(wire.WireError("a reply that does not say what was looked at"))
         good = type(seen) is dict and set(seen) == set(names)
         if not good or not all(is_look(v) for v in seen.values()):
             return self.lost(wire.WireError("a reply that does not say what was looked at"))

@@ -23,18 +23,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "Closed",
-    "Failure",
-    "NotPlain",
-    "Tensor",
-    "TooLate",
-    "WireError",
-    "pack",
-    "receive",
-    "send",
-    "unpack",
-]
+__all__ = ["Closed", "Failure", "NotPlain", "Tensor", "TooLate", "WireError", "pack", "receive", "send", "unpack"]
 
 # The largest frame of the course holds some thousands of bytes.
 MAX_HEADER = 2 << 20  # bytes of JSON
@@ -253,12 +242,7 @@ def cut(shapes: list[Any], payload: memoryview) -> list[np.ndarray[Any, Any]]:
     if len(shapes) > MAX_ITEMS:
         raise WireError("too many arrays")
     for entry in shapes:
-        if (
-            type(entry) is not list
-            or len(entry) != 2
-            or type(entry[0]) is not str
-            or type(entry[1]) is not list
-        ):
+        if type(entry) is not list or len(entry) != 2 or type(entry[0]) is not str or type(entry[1]) is not list:
             raise WireError("an array without dtype and shape")
         name, shape = entry
         if name not in DTYPES or len(shape) > MAX_NDIM:
@@ -275,9 +259,7 @@ def cut(shapes: list[Any], payload: memoryview) -> list[np.ndarray[Any, Any]]:
         if 8 * numbers > MAX_ARRAYS:
             raise WireError("more numbers than may cross")
         size = count * DTYPES[name].itemsize
-        raw = np.frombuffer(
-            payload[at : at + size], dtype=DTYPES[name].newbyteorder("<") if name != "bool" else "u1"
-        )
+        raw = np.frombuffer(payload[at : at + size], dtype=DTYPES[name].newbyteorder("<") if name != "bool" else "u1")
         try:
             array = (raw != 0) if name == "bool" else raw.astype(DTYPES[name])
             arrays.append(array.reshape(shape))
@@ -289,9 +271,7 @@ def cut(shapes: list[Any], payload: memoryview) -> list[np.ndarray[Any, Any]]:
     return arrays
 
 
-def decode(
-    body: Any, arrays: list[np.ndarray[Any, Any]], used: list[bool], budget: list[int], depth: int
-) -> Any:
+def decode(body: Any, arrays: list[np.ndarray[Any, Any]], used: list[bool], budget: list[int], depth: int) -> Any:
     """The value of a JSON body."""
     budget[0] -= 1
     if budget[0] < 0 or depth > 2 * MAX_DEPTH + 2:

@@ -292,9 +292,7 @@ class Server:
         except BaseException:
             message = ""
         bases = tuple(c.__name__ for c in type(error).__mro__ if c not in (object, BaseException))
-        return Failure(
-            "raised", type(error).__name__, message[:500], line, text[:200], bases[:8], None, printed
-        )
+        return Failure("raised", type(error).__name__, message[:500], line, text[:200], bases[:8], None, printed)
 
 
 class LookupMissing(LookupError):
@@ -448,9 +446,7 @@ def does_nothing(code: types.CodeType) -> bool:
     """True if the body only returns None or `...`, or raises NotImplementedError."""
     steps = list(dis.get_instructions(code))
     raises = any(s.opname == "RAISE_VARARGS" for s in steps)
-    if raises and not any(
-        s.argval == "NotImplementedError" or s.argrepr == "NotImplementedError" for s in steps
-    ):
+    if raises and not any(s.argval == "NotImplementedError" or s.argrepr == "NotImplementedError" for s in steps):
         return False
     for step in steps:
         if step.opname in ("LOAD_CONST", "RETURN_CONST"):
@@ -582,9 +578,7 @@ class Quiet(io.TextIOBase):
 # --- the loop -----------------------------------------------------------------------------------------------
 
 
-def serve(
-    reading: int, writing: int, namespace: dict[str, Any] | None = None, server: Server | None = None
-) -> None:
+def serve(reading: int, writing: int, namespace: dict[str, Any] | None = None, server: Server | None = None) -> None:
     """Answer requests from one descriptor on another until the other side closes.
 
     A request is `{"id", "do", "args", "kwargs"}`; its reply `{"id", "value"}` or `{"id", "failure"}`.
