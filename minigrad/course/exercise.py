@@ -52,6 +52,8 @@ UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()  # "a
 # too, and where the whole engine is taken away anyway: the parts of the student's own, `my_engine`.
 WITHOUT = ("engine", "optimizers", "cross-entropy", "gradcheck", "derivatives", "my_engine")
 
+INPUTS = ("negative", "zero", "ties", "tiny", "huge", "size 1", "not square", "three axes")  # what a text may allow
+
 EDITION = 3  # goes up when an id asks for something else than before: in 3 each rule takes the upstream gradient first
 
 
@@ -296,6 +298,7 @@ class Exercise:
     asks: tuple[str, ...] = ()  # for each number of a value, or for all: the question that leads to it
     leads: Mapping[int, str] = field(default_factory=dict)  # for the parts of an answer, by place, the first computed first:
     # what follows if this one is wrong, and all before it in this list are right
+    inputs: tuple[str, ...] = ()  # the kinds of input that its text allows: each is among its questions
     options: Mapping[str, str] = field(default_factory=dict)
     before: tuple[Before, ...] = ()
     items: tuple[Any, ...] = ()
@@ -313,6 +316,8 @@ class Exercise:
             raise ValueError(f"exercise {self.id}: kind {self.kind!r} is not one of {', '.join(KINDS)}")
         if not self.names:
             raise ValueError(f"exercise {self.id}: it asks for no name")
+        if not set(self.inputs) <= set(INPUTS):
+            raise ValueError(f"exercise {self.id}: the kinds of input are {', '.join(INPUTS)}")
         if not self.without <= set(WITHOUT):
             raise ValueError(f"exercise {self.id}: only {', '.join(WITHOUT)} can be left out")
 

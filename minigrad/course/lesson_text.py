@@ -306,6 +306,7 @@ class Section:
         given |= {key: lists[key.title()] for key in ("asks", "items") if key.title() in lists}
         if empty := [name for name, below in self.parts.items() if not below]:
             raise self.error(self.top.line, f"there is nothing below ### {empty[0]}")
+        given |= {"inputs": tuple(given["inputs"].split(", "))} if "inputs" in given else {}
         given |= {"without": frozenset(re.split(r"[,\s]+", given["without"]))} if "without" in given else {}
         if kind == "ordering":
             rules = self.rows("Order", r"(\d+) before (\d+)(?: (M\d\d))?", "- 1 before 3 M21")

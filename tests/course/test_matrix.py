@@ -7,7 +7,7 @@ import types
 import pytest
 
 from minigrad.course import lessons, misconceptions, notebooks
-from minigrad.course.commands.matrix import prove
+from minigrad.course.commands.matrix import kinds, prove
 from minigrad.course.exercise import Wrong, call, function
 from minigrad.course.student import worker
 from minigrad.course.student.child import can_fork, examine
@@ -55,6 +55,14 @@ def test_declaration(exercise):
     assert int(exercise.id.split(".")[0]) == exercise.lesson
     if exercise.points:
         assert exercise.hints or any(w.hints or w.misconception for w in exercise.wrong)
+
+
+def test_a_text_says_which_inputs_its_questions_have():
+    written = [e for e in EXERCISES if e.kind in ("function", "program") and e.lesson < 15]
+    assert {e.id: set(e.inputs) for e in written} == {e.id: kinds(e) for e in written}
+    with pytest.raises(ValueError, match="the kinds of input are negative, zero"):
+        broken_exercise(inputs=("odd",))
+    assert "its text says 'inputs: zero', and its questions have nothing" in problems(inputs=("zero",))
 
 
 def test_ids_and_names_are_unique():

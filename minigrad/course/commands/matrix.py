@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..exercise import Before, Exercise, Probe, Wrong
 from ..judge.comparing import outcomes, same, trouble
+from ..judge.plain import as_numbers
 from ..judge.verdict import Verdict, judge
 from ..student.lent import stand_in
 from ..student.student import Local
@@ -48,6 +51,9 @@ def prove(exercise: Exercise, seeds: tuple[int, ...] = SEEDS, places: Mapping[st
     written = exercise.kind in ("function", "program")
     if written and len(exercise.alternatives) < 2:
         matrix.problems.append(f"{len(exercise.alternatives)} alternatives; two are needed")
+    if exercise.inputs and set(exercise.inputs) != (there := kinds(exercise)):
+        said, found = (", ".join(sorted(each)) or "nothing" for each in (exercise.inputs, there))
+        matrix.problems.append(f"its text says 'inputs: {said}', and its questions have {found}")
     if written and len({w.alike or w.id for w in exercise.wrong}) < 3:
         matrix.problems.append("fewer than three wrong answers")
     for seed in seeds:
@@ -58,6 +64,31 @@ def prove(exercise: Exercise, seeds: tuple[int, ...] = SEEDS, places: Mapping[st
         if exercise.kind == "function" and exercise.oracle is not None:
             oracle_answers(matrix, seed)
     return matrix
+
+
+def kinds(exercise: Exercise) -> set[str]:
+    """Which kinds of input its questions have."""
+    found: set[str] = set()
+    for probe in itertools.chain(*map(exercise.questions, SEEDS)):
+        for array in itertools.chain(*map(arrays, (*probe.args, *probe.data.values()))):
+            size, ranked = np.abs(array), array.ndim > 0
+            tests = {
+                "zero": (array == 0).any(), "negative": (array < 0).any(), "huge": (size >= 100).any(),
+                "tiny": ((size > 0) & (size <= 1e-3)).any(), "size 1": ranked and array.size == 1,
+                "ties": ranked and array.dtype.kind == "f" and len(np.unique(array)) < array.size,
+                "not square": array.ndim == 2 and len({*array.shape}) == 2, "three axes": array.ndim > 2,
+            }  # fmt: skip
+            found |= {kind for kind, there in tests.items() if there}
+    return found
+
+
+def arrays(thing: Any) -> Iterator[np.ndarray[Any, Any]]:
+    """The numbers that a question holds."""
+    numbers = as_numbers(thing)
+    if numbers is not None and numbers.dtype.kind in "iuf":
+        yield numbers
+    elif isinstance(thing, list | tuple):
+        yield from itertools.chain(*map(arrays, thing))
 
 
 def rights(exercise: Exercise) -> list[Any]:

@@ -47,6 +47,8 @@ def exercise(section: Section) -> Iterator[str]:
     if not rows and not orders:
         return
     yield f"## {section.top.text}"
+    if inputs := section.facts.get("inputs"):
+        yield f"Inputs that its task allows, each in a question: {inputs}."
     if orders:
         yield "\n".join(f"{number}. {item.text}" for number, item in enumerate(section.parts["Items"], 1))
         yield "Each row is a rule that an answer may break."
