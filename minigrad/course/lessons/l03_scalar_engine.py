@@ -150,10 +150,6 @@ def probes_3_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TANH_LINKS, n=n, g=g).expect([1, g, 0.0, "tanh"]).on('t.parents holds n alone, as (self,), and t.op is "tanh".')
 
 
-def measured(x: float, t: float, g: float) -> float:
-    return (math.tanh(x + 1e-5) - math.tanh(x - 1e-5)) / 2e-5 * g
-
-
 # --- 3.4 the order --------------------------------------------------------------------------------------------
 
 GRAPHS = """
@@ -444,24 +440,6 @@ def probes_3_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(OWN_PUSH, x=a).expect([14.0, 2.0])
 
 
-def walker(
-    start: Callable[[Any], float] = lambda root: 1.0, clear: Callable[[Any], bool] = lambda v: bool(v.parents),
-    order: Callable[[Any], list[Any]] = backwards, name: str = "walker",
-) -> Callable[[Any], None]:  # fmt: skip
-    """A backward method: clear what is to be cleared, start, run every value in this order."""
-
-    def backward(self: Any) -> None:
-        for v in order(self):
-            if clear(v):
-                v.grad = 0.0
-        self.grad = start(self)
-        for v in order(self):
-            v._backward()
-
-    backward.__name__ = name
-    return backward
-
-
 # --- 3.6 one step of training ---------------------------------------------------------------------------------
 
 STEP = "p, q, r = Value(p), Value(q), Value(r)\np.grad, q.grad, r.grad = g, h, 0.0\ndescend([p, r, q], rate)\n"
@@ -489,56 +467,6 @@ def probes_3_6(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(STEP_LEFT, p=p, q=q, g=g, h=h, rate=rate).expect([q, h])
     yield run(STEP_SAME, p=p, q=q, rate=rate).expect([7.5, rate, 2])
     yield run(STEPS, p=p, rate=0.1).expect(3 + (p - 3) * 0.64)
-
-
-def moved(p: Any, rate: float) -> None:
-    p.data -= rate * p.grad
-    p.grad = 0.0
-
-
-def climbs(p: Any, rate: float) -> None:
-    p.data += rate * p.grad
-    p.grad = 0.0
-
-
-def never_clears(p: Any, rate: float) -> None:
-    p.data -= rate * p.grad
-
-
-def clears_first(p: Any, rate: float) -> None:
-    p.grad = 0.0
-    p.data -= rate * p.grad
-
-
-def no_rate(p: Any, rate: float) -> None:
-    p.data -= p.grad
-    p.grad = 0.0
-
-
-def only_the_sign(p: Any, rate: float) -> None:
-    p.data -= rate * ((p.grad > 0) - (p.grad < 0))
-    p.grad = 0.0
-
-
-def shrinks(p: Any, rate: float) -> None:
-    p.data -= rate * p.data
-    p.grad = 0.0
-
-
-def replaces(p: Any, rate: float) -> None:
-    p.data = -rate * p.grad
-    p.grad = 0.0
-
-
-def clears_with_none(p: Any, rate: float) -> None:
-    p.data -= rate * p.grad
-    p.grad = None
-
-
-def takes_the_gradient_away(p: Any, rate: float) -> None:
-    """Right: the gradient is read and cleared, then used."""
-    g, p.grad = p.grad, 0.0
-    p.data += -rate * g
 
 
 LESSON = lesson(__file__, globals(), {
