@@ -85,7 +85,7 @@ function draw({ model, el, signal, strip, tour }) {
 		html: () => save("backward.html", page()),
 		leave,
 	};
-	const bar = makeTransport(S, { predict, graph, press, tell, show, where, sync, more: [
+	const bar = makeTransport(S, { model, predict, graph, press, tell, show, where, sync, more: [
 		["words", "Transcript of all steps (T)", "transcript"],
 		["zoomout", "Smaller (-)", "−"], ["zoomin", "Larger (+)", "+"], ["fit", "Fit the whole graph (F)", "fit"],
 		data.layout.views.folded && data.layout.views.full && ["fold", "Fold loops and modules", "fold"],

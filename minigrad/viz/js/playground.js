@@ -24,21 +24,22 @@ export function startPlayground(root, texts) {
 		clearTimeout(noting);
 		noting = setTimeout(() => history.replaceState(null, "", address()), PAUSE);
 	}
-	/** Shows the stepper of a text; what cannot be read is told, and the picture of the last good text stays. */
-	function show(text, step = 0, predict = false) {
+	const lines = () => field.value.split(/\n|;/);
+	/** Shows the stepper of the text; what cannot be read is told, and the picture of the last good text stays. */
+	function show(step = 0, predict = false) {
 		trouble.replaceChildren();
 		field.ariaInvalid = "false";
-		field.rows = Math.max(4, text.split("\n").length);
+		field.rows = Math.max(4, field.value.split("\n").length);
 		let data;
 		try {
-			data = parse(text);
+			data = parse(field.value);
 		} catch (error) {
 			if (!(error instanceof Mistake)) throw error;
-			tell(error, text.split(/\n|;/));
+			tell(error, lines());
 			return;
 		}
 		const last = data.forward.length + data.steps.reduce((sum, move) => sum + move.text.length, 0);
-		values = { ...texts, data, predict, step: Math.max(0, Math.min(last, step || 0)), tour: !life && !location.hash };
+		values = { ...texts, data, predict, nodes: values?.nodes ?? true, step: Math.max(0, Math.min(last, step || 0)), tour: !life && !location.hash };
 		life?.abort();
 		life = new AbortController();
 		place.replaceChildren();
@@ -58,22 +59,22 @@ export function startPlayground(root, texts) {
 	}
 	/** A slider changed an input: the text follows. */
 	function rewrite({ nodes, live }) {
-		const lines = field.value.split(/\n|;/);
-		for (const n of nodes) if (n.leaf) lines[n.row] = `${n.variable} = ${list(live.exact[n.id])}`;
-		field.value = lines.join("\n");
+		const now = lines();
+		for (const n of nodes) if (n.leaf) now[n.row] = `${n.variable} = ${list(live.exact[n.id])}`;
+		field.value = now.join("\n");
 	}
 	function put(text) {
 		field.value = text;
-		show(text);
+		show();
 		note();
 	}
 	function restore() {
 		const state = new URLSearchParams(location.hash.slice(1));
 		field.value = state.get("formula") ?? field.value;
-		show(field.value, Math.trunc(+state.get("step")), state.has("predict"));
+		show(Math.trunc(+state.get("step")), state.has("predict"));
 	}
 
-	field.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => { show(field.value); note(); }, PAUSE); });
+	field.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => { show(); note(); }, PAUSE); });
 	for (const button of root.querySelectorAll("[data-text]")) button.addEventListener("click", () => put(button.dataset.text));
 	link.addEventListener("click", async () => {
 		history.replaceState(null, "", address());

@@ -8,10 +8,11 @@ const ICONS = {
 	play: "M3 1v12l10-6z", pause: "M3 2h3v10H3zM8 2h3v10H8z",
 };
 
-/** options: show(p) paints a position, sync(p) tells the notebook, tell(text), predict, more: further buttons by id. */
+/** options: show(p) paints a position, sync(p) tells the notebook, tell(text), predict, more: further buttons by id, model: its
+ * `nodes` says whether a step is a whole node. */
 export function makeTransport(S, options, on) {
-	const { frames, steps, startOf, expected } = S, knob = {}, press = {};
-	let p = 0, playing = null, touring = false, byNodes = false;
+	const { frames, steps, startOf, expected } = S, { model } = options, knob = {}, press = {}, byNodes = () => !!model.get("nodes");
+	let p = 0, playing = null, touring = false;
 
 	const control = ([id, label, text]) => {
 		const b = knob[id] = button(on, () => press[id](), text, { "data-id": id, "aria-label": label, title: label });
@@ -42,7 +43,7 @@ export function makeTransport(S, options, on) {
 	function paint() {
 		range.value = p;
 		range.ariaValueText = options.where(p);
-		knob.by.setAttribute("aria-pressed", byNodes);
+		knob.by.setAttribute("aria-pressed", byNodes());
 		knob.predict.setAttribute("aria-pressed", options.predict.on);
 		knob.more.setAttribute("aria-expanded", !extra.hidden);
 	}
@@ -51,7 +52,7 @@ export function makeTransport(S, options, on) {
 	const previousNode = () => ends().findLast((q) => q < p) ?? 0;
 
 	/** One frame or one node further; a question or a wrong rule may hold the walk. True if it moved. */
-	function move(by, nodes = byNodes) {
+	function move(by, nodes = byNodes()) {
 		const { predict } = options;
 		if (predict.asked && by > 0) return predict.press();
 		let to = !nodes ? p + by : by > 0 ? nextNode() : previousNode();
@@ -123,7 +124,7 @@ export function makeTransport(S, options, on) {
 	Object.assign(press, options.press, {
 		first: () => go(0), back: () => move(-1), next: () => move(1), last: () => go(frames.length - 1),
 		play: () => (playing ? pause() : play()), bad: () => go(startOf[S.firstBad]),
-		by: () => { byNodes = !byNodes; paint(); }, predict: () => { options.predict.on = !options.predict.on; paint(); options.show(p); },
+		by: () => { model.set("nodes", !byNodes()); paint(); }, predict: () => { options.predict.on = !options.predict.on; paint(); options.show(p); },
 		more: () => { extra.hidden = !extra.hidden; paint(); },
 	});
 
@@ -140,7 +141,7 @@ export function makeTransport(S, options, on) {
 		const name = e.key.length === 1 ? e.key.toLowerCase() : e.key;
 		if (predict.key(name) && target.type !== "text") return true;
 		const keys = {
-			ArrowRight: () => move(1, e.shiftKey || byNodes), ArrowLeft: () => move(-1, e.shiftKey || byNodes), Home: press.first,
+			ArrowRight: () => move(1, e.shiftKey !== byNodes()), ArrowLeft: () => move(-1, e.shiftKey !== byNodes()), Home: press.first,
 			End: press.last, n: nextFan, f: press.fit, t: press.words, c: press.cell, "?": press.help, "+": press.zoomin, "=": press.zoomin,
 			"-": press.zoomout, Escape: press.leave,
 		};
