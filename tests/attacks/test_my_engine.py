@@ -161,6 +161,7 @@ def space(folder: Path, *cells: str) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_no_part_is_the_answer_to_its_own_exercise(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start = "from my_engine import *\nimport my_engine as mine\nimport linecache\nlinecache.getlines(mine.__file__)"
@@ -207,6 +208,7 @@ def test_no_lesson_asks_for_what_its_engine_has(lesson: Any) -> None:
     assert asked & there == ({"cross_entropy"} if lesson.number == 12 else set()), "that of 11.2 takes arrays, no tensors"
 
 
+@pytest.mark.slow
 def test_a_part_of_the_engine_is_no_answer_where_it_has_the_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / own_engine.FILE).write_text(own_engine.reference(99), encoding="utf-8")
     start, blank = "from my_engine import *", "def cross_entropy(scores, labels):\n    ...\ndef train(*args):\n    ..."
@@ -254,6 +256,7 @@ def test_a_part_that_is_kept_may_need_the_one_that_is_checked(folder: Path) -> N
         assert examine(lessons.find(id), space(folder, start, cell)).passed
 
 
+@pytest.mark.slow
 def test_an_engine_from_an_empty_file_has_none_to_look_at(folder: Path) -> None:
     exercise = lessons.find("14.9")
     start = "import numpy as np\nfrom my_engine import *"
@@ -290,6 +293,7 @@ def matmul_backward(G, X, W):
 OTHERS = "class Value: pass\nclass Tensor: pass\ndef unbroadcast(g, shape): 1 / 0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", [None, "", "def broken(:", OTHERS, "whole"])
 def test_the_verdicts_are_the_same_with_any_engine(file: str | None, folder: Path) -> None:
     """No file, an empty one, one that is no Python, a wrong one, and one with parts of this lesson."""

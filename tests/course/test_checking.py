@@ -834,6 +834,7 @@ def forks(v, x):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not can_fork(), reason="no fork here")
 def test_a_lesson_that_asks_for_a_piece_of_engine_is_checked_without_one():
     space, exercise = {}, lessons.find("5.1")

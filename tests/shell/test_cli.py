@@ -159,6 +159,7 @@ def test_one_unsolved_notebook_among_several(solved: Path, folder: Path) -> None
     assert run("check", solved, other) == 1
 
 
+@pytest.mark.slow
 def test_check_writes_nothing(solved: Path, folder: Path) -> None:
     before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
     run("check", solved)
@@ -173,11 +174,13 @@ def spoil(file: Path, source: str) -> None:
     notebooks.write(nb, file)
 
 
+@pytest.mark.slow
 def test_a_cell_that_raises_does_not_stop_later_cells(solved: Path) -> None:
     spoil(solved, "raise ValueError('mine')")
     assert run("check", solved) == 0
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_says_what_it_gave(solved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spoil(solved, "def vjp_square(v, x):\n    return x * v")
     assert run("check", solved) == 1
@@ -259,6 +262,7 @@ def test_a_lesson_holds_no_graded_check(folder: Path, capsys: pytest.CaptureFixt
 # solution ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_solution_of_a_solved_notebook(solved: Path) -> None:
     assert run("solution", solved) == 0
     written = solved.with_name(f"{LESSON}_solution.ipynb")
@@ -278,6 +282,7 @@ def test_it_asks_first_while_unsolved(blank: Path, reply: str, code: int, monkey
     assert blank.with_name(f"{LESSON}_solution.ipynb").exists() == (code == 0)
 
 
+@pytest.mark.slow
 def test_without_a_terminal_it_says_how(
     blank: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -433,6 +438,7 @@ def test_an_engine_that_is_read_only_stays(
     assert "it is read-only" in capsys.readouterr().err and (folder / own_engine.FILE).read_text() == "x = 1\n"
 
 
+@pytest.mark.slow
 def test_doctor_here(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("doctor") == 0
     shown = capsys.readouterr().out
