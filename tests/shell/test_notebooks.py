@@ -100,7 +100,7 @@ def test_a_notebook_leads_on_and_what_was_written_by_hand_goes() -> None:
         *_, last, way_on = [cell["source"] for cell in made["cells"]]
         assert last == "Three lines." and way_on.index(first) < way_on.index(then)
         assert building.mark(kind, made, "05_vectors") == made
-    made = building.mark("solutions", nb, "14_capstone")
+    made = building.mark("solutions", nb, notebooks.lessons()[-1])
     assert "the last lesson" in made["cells"][-1]["source"]
     assert re.search(r"^\*\*\d+ minutes\*\* · after", made["cells"][0]["source"], re.MULTILINE)
 
