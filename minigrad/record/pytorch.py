@@ -213,7 +213,7 @@ class Watched(Recorder):
             known = [(node, g) for node, g in of if node is not None and g is not None]
             for node, g in known:
                 if isinstance(node, AccumulateGrad):
-                    self.store(node, self.changed(node, g))
+                    self.store(node, self.changed(node, g), move.total)
                 else:
                     self.one(node, g, [Sent(g, g, g)] if isinstance(node, Output) else move.sent)
             if known and isinstance(known[0][0], Output):

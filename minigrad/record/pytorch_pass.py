@@ -124,6 +124,8 @@ class Move:
     node: Any
     received: list[Array | None]
     sent: list[Sent | None] = field(default_factory=list)
+    # of a leaf: its .grad after the pass
+    total: Array | None = None
 
 
 class Pass:
@@ -158,19 +160,23 @@ class Pass:
         if is_leaf(self.start[0]):
             self.moves.append(Move(self.start[0], []))
         for move in self.moves:
-            if is_leaf(move.node) and grads[move.node] is not None:
-                move.received = [self.arrays.copied(grads[move.node])]
+            g = grads.get(move.node)
+            if g is not None:
+                old = move.node.variable.grad
+                move.received = [self.arrays.copied(g)]
+                move.total = None if old is None else self.arrays.copied(old.to_dense() + g.to_dense())
         self.fold_transposes()
 
     def fold_transposes(self) -> None:
         """`linear` reads as it was written: the transpose that it makes of its weight belongs to it."""
-        by_node = {move.node: move for move in self.moves}
+        by_node, folded = {move.node: move for move in self.moves}, set[Any]()
         for node, edges in self.edges.items():
             turned = edges[2][0] if node.name() == "AddmmBackward0" else None
             if turned is not None and turned.name() == "TBackward0" and self.expected[turned, 0] == 1:
                 edges[2] = self.edges[turned][0]
                 by_node[node].sent[2] = by_node[turned].sent[0]
-                self.moves.remove(by_node[turned])
+                folded.add(turned)
+        self.moves = [move for move in self.moves if move.node not in folded]
 
     def seen(self, node: Any, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
         """A node has run."""

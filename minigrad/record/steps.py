@@ -115,11 +115,12 @@ class Recorder:
         partly = i in self.sums and not changed and not same(self.sums[i], array_of(g))
         return partly or self.arrived[i] < self.expected[i]
 
-    def store(self, node: Node, g: Any) -> None:
-        """A leaf adds what arrived to what its .grad held."""
+    def store(self, node: Node, g: Any, total: Array | None = None) -> None:
+        """A leaf adds what arrived to what its .grad held; total: the sum, if it is known."""
         if g is None:
             return
         at, hooks = self.graph.place[node], node.hooks
         g = array_of(g if hooks is None else self.hooked(at, tape.before_node(hooks, g, False), g))
         old = self.graph.places[at].old_grad
-        self.steps.append(Step("leaf", at, g, before=old, after=g if old is None else old + g))
+        after = g if old is None else old + g if total is None else total
+        self.steps.append(Step("leaf", at, g, before=old, after=after))

@@ -40,7 +40,7 @@ def is_foreign(thing: Any) -> bool:
     """Whether this is a node of a student's own engine."""
     if isinstance(thing, Tensor):
         return False
-    return hasattr(thing, "data") and hasattr(thing, "grad") and found(thing, PARENTS) is not None
+    return found(thing, PARENTS) is not None and hasattr(thing, "data") and hasattr(thing, "grad")
 
 
 def found(thing: Any, names: Iterable[str]) -> str | None:

@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 from operator import add
 
 from ..record.moves import Contribution, Place, Step
+from ..record.numbers import Extent
 from ..record.recording import Recording
 
 LEFT_OUT = "{} of the walk's {} nodes are left out here; step(..., around={}) shows those in their middle"
@@ -80,7 +81,8 @@ def excerpt(recording: Recording, moves: int, around: int | None = None) -> Reco
         for slot, (target, contributions) in enumerate(leaving[box].items()):
             so_far[target] += len(contributions) - 1
             onward = target >= 0  # else into the next box, where each has a tensor of its own: the last one is shown
-            given = reduce(add, (x.value for x in contributions)) if onward else contributions[-1].value
+            large = isinstance(contributions[-1].value, Extent)  # the last one stands for those that cannot be added up
+            given = contributions[-1].value if large or not onward else reduce(add, (x.value for x in contributions))
             sent = Contribution(slot, target, rule="\u2026", how="function" if onward else "slot", raw=given, value=given)
             last = contributions[-1]
             sent.before, sent.after = (contributions[0].before, last.after) if onward else (None, given)

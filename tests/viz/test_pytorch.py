@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -247,6 +248,32 @@ def test_tensors_that_are_too_large_to_be_copied_are_shown() -> None:
     grad = recording.grads["net.weight"]
     loss.backward()
     assert isinstance(grad, Extent) and np.isclose(grad.facts["norm"], float(net.weight.grad.norm()), rtol=1e-4)
+
+
+@only_with_torch
+def test_large_weights_that_have_a_gradient_already_are_shown_without_a_warning() -> None:
+    """As in the second step of any training."""
+    import torch
+
+    net, X = torch.nn.Linear(100, 50), torch.randn(4, 100)
+    net(X).sum().backward()
+    loss = net(X).square().mean()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        text = str(step(loss))
+    assert np.isclose(facts_of(record(loss).steps[-1].before)["norm"], float(net.weight.grad.norm()), rtol=1e-4)
+    loss.backward()
+    assert f"store net.weight.grad = 50×100 numbers, size {number(net.weight.grad.norm().item())}" in text
+
+
+@only_with_torch
+def test_a_part_of_a_long_pass_with_large_tensors_is_shown() -> None:
+    import torch
+
+    w, h = torch.full((70, 70), 1.001, requires_grad=True), torch.randn(70, 70)
+    for _ in range(700):
+        h = torch.tanh(h * w) + w
+    assert "nodes are left out here" in str(step(h.sum(), around=900).data)
 
 
 # ---------------------------------------------------------------- nothing changes
