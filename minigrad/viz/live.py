@@ -20,6 +20,7 @@ from IPython import get_ipython
 
 from ..record.recording import Recording
 from .data import as_json, dress
+from .pages import SPARE
 from .program import Program
 
 __all__ = ["BUTTON", "FIELD", "Behind", "Film", "Live", "Slider", "Sliders", "asleep", "channel"]
@@ -43,8 +44,8 @@ def asleep(stale: str) -> str:
 
 @cache
 def script() -> str:
-    """The script of every page, without its comment."""
-    return (HERE / "live.js").read_text(encoding="utf-8").partition("\n")[2]
+    """The script of every page, without its comments."""
+    return SPARE.sub("", (HERE / "live.js").read_text(encoding="utf-8"))
 
 
 @cache
