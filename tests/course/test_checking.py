@@ -922,6 +922,12 @@ def test_a_misconception_is_named_where_its_lesson_has_been_met():
     assert checking.ladder_key(swapped, record) == "exercise" and checking.ladder_key(lessons.find("7.3"), record) == "M29"
 
 
+def test_code_is_not_broken_inside_a_word():
+    """JupyterLab lets a `pre` break between any two letters, and a narrow window makes use of it."""
+    (style,) = re.findall('<pre style="([^"]*)">', checking.Card("0.1", code=(("called", "vjp_square(v, x)"),)).html())
+    assert {"white-space:pre-wrap", "word-break:normal"} <= {*style.split(";")}
+
+
 def test_what_can_only_be_code_is_set_as_code():
     page = checking.Card("0.1", paragraphs=("I cannot find `answer`. Is x.grad set by f(x - h)?", 'Next: hint("0.1").')).html()
     assert "find <code>answer</code>." in page and "Is <code>x.grad</code> set by <code>f(x - h)</code>?" in page

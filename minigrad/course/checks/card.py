@@ -77,7 +77,7 @@ class Card:
         for name, code in self.code:
             out.append(
                 f'<p style="margin:0.2em 0 0 0">{html.escape(name)}</p>'
-                f'<pre style="margin:0 0 0.2em 1.2em;white-space:pre-wrap">{html.escape(code)}</pre>'
+                f'<pre style="margin:0 0 0.2em 1.2em;white-space:pre-wrap;word-break:normal">{html.escape(code)}</pre>'
             )
         out += html_table(self.table)
         out += [f'<p style="margin:0.4em 0">{linked(paragraph, self.believed)}</p>' for paragraph in self.paragraphs]
