@@ -110,6 +110,25 @@ def test_the_first_screen_says_what_is_declared(lesson: lessons.Lesson) -> None:
 
 
 @pytest.mark.parametrize("lesson", lessons.all_lessons(), ids=lambda lesson: lesson.slug)
+def test_a_lesson_is_read_in_forty_minutes(lesson: lessons.Lesson) -> None:
+    read, _ = building.times(lesson)
+    assert read <= 40
+    asks = notebooks.read(notebooks.path("solutions", lesson.slug))["cells"]
+    core = [int(minutes) for cell in asks for minutes in re.findall(r"^★+ core, (\d+) minutes", cell["source"], re.MULTILINE)]
+    assert core and read + sum(core) <= 100, "with its core exercises"
+
+
+@pytest.mark.parametrize("lesson", lessons.all_lessons(), ids=lambda lesson: lesson.slug)
+def test_a_lesson_has_five_predictions_and_says_why_people_differ(lesson: lessons.Lesson) -> None:
+    nb = notebooks.read(notebooks.path("notebooks", lesson.slug))
+    asked = {id for code in notebooks.code_cells(nb) for id in re.findall(r"predict\(\"([\w.]+)\"", code)}
+    predictions = [exercise for exercise in lesson.exercises if exercise.kind == "prediction" and not exercise.points]
+    assert asked == {exercise.id for exercise in predictions} and len(asked) >= 5
+    for exercise in predictions:
+        assert exercise.wrong and all(wrong.says for wrong in exercise.wrong), f"{exercise.id}: why would one answer otherwise?"
+
+
+@pytest.mark.parametrize("lesson", lessons.all_lessons(), ids=lambda lesson: lesson.slug)
 def test_the_exercises_take_as_long_as_their_parts(lesson: lessons.Lesson) -> None:
     cells = notebooks.read(notebooks.path("solutions", lesson.slug))["cells"]
     prose = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "markdown")
