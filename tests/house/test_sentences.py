@@ -1,4 +1,4 @@
-"""What the prose says about PyTorch and no cell of its notebook shows: each sentence has a program, which PyTorch runs.
+"""What the prose says that code does, and no cell of its notebook shows: each sentence has a program, which PyTorch runs.
 
 The cells themselves run under PyTorch in `tests/shell/test_engines.py`, and the programs for PyTorch alone in
 `tests/shell/test_pytorch_programs.py`. A sentence that is changed has to be found here again.
@@ -23,6 +23,12 @@ UNUSED = (
     "w, c = (torch.tensor(v, requires_grad=True) for v in (2.0, 0.5))\noptimizer = torch.optim.SGD([w, c], lr=0.1)\n"
     "(3 * w).backward()\noptimizer.step()\n"
 )
+FIT = (
+    "def fit(rate, steps):\n    x, y = torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([2.0, 4.0, 5.0])\n"
+    "    w, b = torch.tensor([-1.0], requires_grad=True), torch.tensor([6.0], requires_grad=True)\n    for _ in range(steps):\n"
+    "        gradients = torch.autograd.grad(((w * x + b - y) ** 2).mean(), (w, b))\n        with torch.no_grad():\n"
+    "            w -= rate * gradients[0]\n            b -= rate * gradients[1]\n    return w.item(), b.item()\n"
+)
 KINK = "x = torch.tensor(0.0, requires_grad=True)\n{}.backward()\nx.grad.item()"
 ORDER = (
     "order = []\na, b = (torch.tensor(v, requires_grad=True) for v in (2.0, 3.0))\n"
@@ -44,6 +50,9 @@ CLAIMS: list[tuple[str, str, str, str, str, Any]] = [
     ("notebooks", "08_mse", "08-e47355", "warns you when the shapes differ", SHAPES + "torch.nn.MSELoss()(p, t)", UserWarning),
     ("notebooks", "08_mse", "08-e47355", "and then computes the same wrong loss",
      QUIET + SHAPES + "(torch.nn.MSELoss()(p, t) == ((p - t) ** 2).mean()).item()", True),
+    ("notebooks", "08_mse", "08-50c1eb", "A smaller rate or more steps lead to the same line",
+     FIT + "[[abs(round(v, 3)) for v in fit(rate, steps)] for rate, steps in ((0.1, 500), (0.05, 1000), (0.1, 2000))]",
+     [[0.0, 3.667]] * 3),
     ("notebooks", "08_mse", "08-5c7240", "skip such a parameter and show no message", UNUSED + "round(c.item(), 4)", 0.5),
     ("notebooks", "10_activations", "10-100", "0 for `relu`", KINK.format("torch.relu(x)"), 0.0),
     ("notebooks", "10_activations", "10-100", "a half to each", KINK.format("torch.maximum(x, torch.tensor(0.0))"), 0.5),
@@ -55,6 +64,13 @@ CLAIMS: list[tuple[str, str, str, str, str, Any]] = [
     ("notebooks", "12_digits", "12-5e1c06", r"has $\sqrt{2/n}$",
      "w = torch.zeros(400, 400)\n[round(start(w).std().item() * 20, 1) for start in (torch.nn.init.xavier_normal_, "
      "torch.nn.init.kaiming_normal_)]", [1.0, 1.4]),
+    ("notebooks", "13_clinic", "13-28a6af", "all hidden units would be equal, and they would stay equal",
+     "torch.manual_seed(0)\nx, labels = torch.randn(5, 2), torch.tensor([0, 1, 0, 2, 1])\n"
+     "w1, w2 = (torch.ones(size, requires_grad=True) for size in ((2, 4), (4, 3)))\nfor _ in range(20):\n"
+     "    loss = torch.nn.functional.cross_entropy(torch.tanh(x @ w1) @ w2, labels)\n"
+     "    gradients = torch.autograd.grad(loss, (w1, w2))\n"
+     "    with torch.no_grad():\n        w1 -= 0.5 * gradients[0]\n        w2 -= 0.5 * gradients[1]\n"
+     "[bool((w1 == w1[:, :1]).all()), bool((w2 == w2[:1]).all()), bool((w1 == 1).any())]", [True, True, False]),
     ("notebooks", "14_capstone", "14-799cfb", "takes the newest node first", ORDER, "yfedc"),
     ("solutions", "04_pytorch_semantics", "04-7445f5", "In PyTorch it is `None` afterwards",
      LEAF + "(x * x).backward()\ntorch.optim.SGD([x], lr=0.1).zero_grad()\nx.grad", None),
@@ -99,6 +115,19 @@ def test_pytorch_does_what_the_prose_says(kind: str, lesson: str, cell: str, wor
 
     assert torch.__version__.startswith("2.13")
     assert result(program, torch) == gives
+
+
+def test_two_units_of_lesson_12_hardly_moved() -> None:
+    """Under its picture of the first twelve units: units 0 and 3 are pale."""
+    space: dict[str, Any] = {}
+    for cell in notebooks.read(notebooks.path("notebooks", "12_digits"))["cells"]:
+        if cell["cell_type"] == "code" and notebooks.MINIGRAD_ONLY not in notebooks.tags(cell):
+            exec(cell["source"], space)
+        if "losses" in space:
+            break
+    after, before = (net[0].weight.detach().numpy()[:12] for net in (space["net"], space["new_net"]()))
+    moved = np.linalg.norm(after - before, axis=1)
+    assert [*np.flatnonzero(moved < 0.2)] == [0, 3] and np.sort(moved)[2] > 2
 
 
 @pytest.mark.slow
