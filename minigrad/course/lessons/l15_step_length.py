@@ -6,21 +6,20 @@ from their eigenvalues. One product is PyTorch's, by a second backward pass; a s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ..exercise import Probe, numbers, run
+from ..exercise import AS_GIVEN, Probe, numbers, on_given, run
 from ..lesson_text import lesson
 
 Array = np.ndarray[Any, Any]
-Gradient = Callable[[Array], Array]
 
 # What 15.3 and 15.4 build on: they are asked with these, so that a mistake in 15.1 costs nothing twice.
-TOOLS = """
+TOOLS = f"""
 import numpy as np
-
+{AS_GIVEN}
 def hvp(gradient, w, v, eps=1e-5):
     return (gradient(w + eps * v) - gradient(w - eps * v)) / (2 * eps)
 
@@ -29,11 +28,6 @@ def power_iteration(multiply, v, steps):
         v = multiply(v)
         v = v / np.linalg.norm(v)
     return v @ multiply(v), v
-
-def with_tools(function):
-    home = getattr(function, "__globals__", {})
-    home.update(hvp=hvp, power_iteration=power_iteration)
-    return function
 """
 SPACE: dict[str, Any] = {}
 exec(TOOLS, SPACE)
@@ -51,6 +45,7 @@ LINEAR = "hvp(lambda w: A @ w, w, v, 0.5)"
 EXP = "hvp(np.exp, w, v, eps)"
 UNCHANGED = "hvp(np.exp, w, v, 0.5)\n[w, v]"
 CALLS = "calls = []\nhvp(lambda w: calls.append(1) or 3 * w, w, v, 0.5)\nlen(calls)"
+AS_BEFORE = "The arrays that you are given have to be as they were before the call."
 TWO_PASSES = "One product takes two gradients, so `gradient` is called twice."
 # A net of the student's engine with four inputs, five hidden units and three classes.
 NET = """
@@ -85,7 +80,7 @@ def probes_15_1(rng: np.random.Generator) -> Iterator[Probe]:
     half = rng.permutation([1.5, -0.75, 0.0, 2.25])
     B = matrix(rng, [6.0, 2.0, 1.0, -3.0])
     yield run(LINEAR, A=B, w=numbers(rng, 4), v=half).expect(B @ half)
-    yield run(UNCHANGED, w=w, v=v).expect([w, v])
+    yield run(UNCHANGED, w=w, v=v).on(AS_BEFORE).expect([w, v])
     yield run(CALLS, w=w, v=v).on(TWO_PASSES).expect(2)
     yield run(OF_NET, w=NET_W, v=NET_V).expect(np.array(RECORDED))
 
@@ -110,47 +105,56 @@ def probes_15_2(rng: np.random.Generator) -> Iterator[Probe]:
                                ([9e3, 4e3, 1e3], 120)):  # fmt: skip
         A, v = matrix(rng, eigenvalues), numbers(rng, len(eigenvalues))
         yield run(POWER, A=A, v=v, steps=steps).expect(power_iteration(A.__matmul__, v, steps))
-    yield run(GIVEN, A=A, v=v).expect(v)
+    yield run(GIVEN, A=A, v=v).on(AS_BEFORE).expect(v)
     yield run(POWER, A=np.array([[3.5]]), v=np.array([-2.0]), steps=2).expect((3.5, np.array([-1.0])))
 
 
 # --- 15.3 the limit of the rate ------------------------------------------------------------------------
 
-BOWL = "with_tools(limit)(lambda w: A @ (w - 1.0), w, momentum)"
-CUBIC = "with_tools(limit)(lambda w: c * w**2, w, momentum)"
-AGAIN = "[with_tools(limit)(lambda w: A @ w, w, m) for m in (0.0, 0.5)]"
+BOWL = "limit(lambda w: A @ (w - 1.0), w, momentum)"
+CUBIC = "limit(lambda w: c * w**2, w, momentum)"
+AGAIN = "[limit(lambda w: A @ w, w, m) for m in (0.0, 0.5)]"
+
+
+def of_limit(asked: str, **data: Any) -> Probe:
+    return on_given("limit, hvp=hvp, power_iteration=power_iteration", "", asked, **data)
 
 
 def probes_15_3(rng: np.random.Generator) -> Iterator[Probe]:
     A, w = np.array([[4.0, 1.5], [1.5, 3.0]]), np.array([0.5, -2.0])
-    yield run(BOWL, A=A, w=w, momentum=0.0).expect(2 / np.linalg.eigvalsh(A)[-1]).show()
+    yield of_limit(BOWL, A=A, w=w, momentum=0.0).expect(2 / np.linalg.eigvalsh(A)[-1]).show()
     for eigenvalues, momentum in (([5.0, 2.0, 1.0], 0.0), ([8.0, 3.0, 0.5], 0.9), ([0.25, 0.125, 0.0625], 0.5)):
-        yield run(BOWL, A=matrix(rng, eigenvalues), w=numbers(rng, 3), momentum=momentum).expect(
+        yield of_limit(BOWL, A=matrix(rng, eigenvalues), w=numbers(rng, 3), momentum=momentum).expect(
             2 * (1 + momentum) / eigenvalues[0])  # fmt: skip
     c, w = np.array([1.5, 0.5, 1.0]), np.array([3.0, 2.0, 1.5])[rng.permutation(3)]
     curvatures = 2 * c * w
-    yield run(CUBIC, c=c, w=w, momentum=0.25).expect(2.5 / curvatures.max())
+    yield of_limit(CUBIC, c=c, w=w, momentum=0.25).expect(2.5 / curvatures.max())
     A = matrix(rng, [6.0, 2.0])
-    yield run(AGAIN, A=A, w=numbers(rng, 2)).expect([2 / 6, 3 / 6])
+    yield of_limit(AGAIN, A=A, w=numbers(rng, 2)).expect([2 / 6, 3 / 6])
 
 
 # --- 15.4 Newton's step --------------------------------------------------------------------------------
 
-TO_MINIMUM = "with_tools(newton_step)(lambda w: A @ (w - best), w)"
-ONE_OF_EXP = "with_tools(newton_step)(lambda w: np.exp(w) - c, w)"
-OLD = "with_tools(newton_step)(lambda w: A @ w - 1.0, w)\nw"
+TO_MINIMUM = "newton_step(lambda w: A @ (w - best), w)"
+ONE_OF_EXP = "newton_step(lambda w: np.exp(w) - c, w)"
+OLD = "w"
+STEPPED = "newton_step(lambda w: A @ w - 1.0, w)"
+
+
+def of_step(asked: str, before: str = "", **data: Any) -> Probe:
+    return on_given("newton_step, hvp=hvp, power_iteration=power_iteration", before, asked, **data)
 
 
 def probes_15_4(rng: np.random.Generator) -> Iterator[Probe]:
     A, w, best = np.array([[4.0, 1.5], [1.5, 3.0]]), np.array([0.5, -2.0]), np.array([3.0, 1.5])
-    yield run(TO_MINIMUM, A=A, w=w, best=best).expect(best).show()
+    yield of_step(TO_MINIMUM, A=A, w=w, best=best).expect(best).show()
     for eigenvalues in ([7.0, 2.0, 0.5], [5.0, 1.5, -2.0, 1.0]):  # with a negative one, this is no minimum
         best = numbers(rng, len(eigenvalues))
-        yield run(TO_MINIMUM, A=matrix(rng, eigenvalues), w=numbers(rng, len(best)), best=best).expect(best)
+        yield of_step(TO_MINIMUM, A=matrix(rng, eigenvalues), w=numbers(rng, len(best)), best=best).expect(best)
     w, c = numbers(rng, 3) / 3, 1 + np.abs(numbers(rng, 3))
-    yield run(ONE_OF_EXP, w=w, c=c).expect(w - (np.exp(w) - c) / np.exp(w))
-    yield run(OLD, A=matrix(rng, [3.0, 2.0, 0.5]), w=c).expect(c)
-    yield run(TO_MINIMUM, A=np.array([[2.5]]), w=np.array([4.0]), best=np.array([-1.5])).expect(np.array([-1.5]))
+    yield of_step(ONE_OF_EXP, w=w, c=c).expect(w - (np.exp(w) - c) / np.exp(w))
+    yield of_step(OLD, STEPPED, A=matrix(rng, [3.0, 2.0, 0.5]), w=c).on(AS_BEFORE).expect(c)
+    yield of_step(TO_MINIMUM, A=np.array([[2.5]]), w=np.array([4.0]), best=np.array([-1.5])).expect(np.array([-1.5]))
 
 
 LESSON = lesson(
