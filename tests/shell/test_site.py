@@ -14,12 +14,14 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
-from minigrad import viz
+import minigrad as torch
+from minigrad import record, viz
 from minigrad.course import check, hint, lessons, notebooks, predict, site
 from minigrad.course.checks import progress_store
 from minigrad.course.exercise import call, run
 from minigrad.course.site import alive, answers, api, questions, text
 from minigrad.course.student import child, worker
+from minigrad.viz.data import dress
 from tests.browser.fixtures import RULES
 
 
@@ -63,6 +65,26 @@ def test_a_page_names_its_address_and_a_picture_where_the_address_is_known(tmp_p
 
 def test_a_second_build_changes_nothing(lesson: Path) -> None:
     assert {what for _, what in site.build(lesson, only="02")} == {"unchanged"}
+
+
+@pytest.mark.parametrize("tex, made", [
+    ("f'(x)", '<mi>f</mi><mo lspace="0" rspace="0">&#x02032;</mo><mo'),
+    (r"\lim_{h \to 0} x", "<munder><mo>lim</mo><mrow><mi>h</mi>"),
+    (r"\log p_k", '<mi>log</mi><mspace width="0.17em"/><msub><mi>p</mi>'),
+    (r"\log(p)", '<mi>log</mi><mo stretchy="false">'),
+    (r"\tanh^2 x", "<msup><mi>tanh</mi><mn>2</mn></msup>"),
+])  # fmt: skip
+def test_a_formula_is_set_as_it_is_printed(tex: str, made: str) -> None:
+    assert made in text.formula(tex, "block")
+
+
+def test_a_stepper_whose_graph_is_longer_than_the_text_is_wide() -> None:
+    x = torch.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(6):
+        y = y * x
+    for root, wide in ((x * x, False), (y, True)):
+        assert ('class="stepper wide"' in site.stepping(dress(record(root, names={}))[0])) == wide
 
 
 def test_a_link_to_nowhere_is_an_error() -> None:

@@ -58,6 +58,7 @@ LOOSE = GUIDES | REFERENCE
 SHARED = "render pageModel RULES apply compute number renamed term tuple cutText h".split()  # noqa: SIM905
 IMAGES = ("notebooks/images", "docs/images")
 SHARED_PICTURE = "pictures/share.png"
+COLUMN = 800  # pixels of the column of the text (site.css), where a drawing is shown in full size
 API = ("api.html", "API")
 PLAYGROUND = ("playground.html", "Playground")
 PRESETS = [
@@ -381,9 +382,12 @@ def still(data: dict[str, str], maker: Maker, page: str) -> str:
 
 
 def stepping(data: dict[str, Any]) -> str:
-    """A stepper: its recording, and the picture for pages that are printed or have no script."""
+    """A stepper: its recording, and the picture for pages that are printed or have no script. It is wide where the
+    drawing in the fewest rows is wider than the text."""
+    views = data["layout"]["views"].values()
+    wide = any(min(view["drawings"], key=lambda drawing: drawing["rows"])["w"] > COLUMN for view in views)
     return piece("stepper.html", data=Markup(as_json(data).replace("<", "\\u003c")), title=data["title"],
-                 still=Markup(inlined(picture(data))), words=describe(data))  # fmt: skip
+                 still=Markup(inlined(picture(data))), words=describe(data), wide=wide)  # fmt: skip
 
 
 def inlined(svg: str) -> str:

@@ -25,6 +25,10 @@ __all__ = ["Prose", "colour", "formula", "inline", "plain", "relative"]
 FORMAT = HtmlFormatter(nowrap=True)
 TAG = re.compile(r"<[^>]+>")
 KINDS = {"In a formula.": "formula", "A common claim.": "claim", "Quiz.": "quiz"}
+# What the converter writes in another way than it is printed: f′, a limit below lim, a space after log.
+PRIME = re.compile(r"<msup>(<mi>[^<]*</mi>)<mi>&#x02032;</mi></msup>")
+LIMIT = re.compile(r"<msub>(<mo>lim</mo><mrow>(?:(?!</?mrow>).)*</mrow>)</msub>")
+FUNCTION = re.compile(r'(?<!<msup>)(?<!<msub>)<mi>[a-z]{2,}</mi>(?=<(?!/|mo stretchy="false">&#x00028;))')
 
 
 class Prose:
@@ -116,6 +120,9 @@ def formula(text: str, display: str = "inline") -> str:
     """TeX as MathML; the TeX stays with it, for readers who copy it."""
     tex = html.unescape(text).strip()
     made: str = convert(tex, display=display)
+    made = PRIME.sub(r'\1<mo lspace="0" rspace="0">&#x02032;</mo>', made)  # the sign is small and high already
+    made = LIMIT.sub(r"<munder>\1</munder>", made) if display == "block" else made
+    made = FUNCTION.sub(r'\g<0><mspace width="0.17em"/>', made)
     return made.replace("<math ", f'<math alttext="{html.escape(tex)}" ', 1)
 
 
