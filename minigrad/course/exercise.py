@@ -20,28 +20,8 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "ENGINE_OFF",
-    "Before",
-    "Exercise",
-    "Formula",
-    "Later",
-    "Lesson",
-    "Outside",
-    "Probe",
-    "Raises",
-    "Wrong",
-    "call",
-    "choice",
-    "function",
-    "numbers",
-    "ordering",
-    "prediction",
-    "program",
-    "run",
-    "unaided",
-    "value",
-]  # fmt: skip
+__all__ = ["ENGINE_OFF", "Before", "Exercise", "Formula", "Later", "Lesson", "Outside", "Probe", "Raises", "Wrong", "call",
+           "choice", "function", "numbers", "ordering", "prediction", "program", "run", "unaided", "value"]  # fmt: skip
 
 KINDS = ("function", "program", "value", "choice", "ordering", "prediction")
 WRITTEN = KINDS[2:]
@@ -417,93 +397,78 @@ class Lesson:
         return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def function(
-    id: str, name: str | Sequence[str], *, title: str, oracle: Callable[..., Any], probes: Probes,
-    wrong: Sequence[Wrong], alternatives: Sequence[Any], hints: Sequence[str] = (), **more: Any,
-) -> Exercise:  # fmt: skip
+def function(id: str, name: str | Sequence[str], **more: Any) -> Exercise:
     """A function the student writes, judged by calls. With several names the oracle gets the name first."""
-    return Exercise(id, "function", title, named(name), probes, oracle, wrong, tuple(alternatives),
-                    tuple(hints), **more)  # fmt: skip
+    return exercise(id, "function", named(name), **more)
 
 
-def program(
-    id: str, name: str | Sequence[str], *, title: str, probes: Probes, wrong: Sequence[Wrong],
-    alternatives: Sequence[Any], oracle: Callable[..., Any] | None = None, hints: Sequence[str] = (),
-    **more: Any,
-) -> Exercise:  # fmt: skip
+def program(id: str, name: str | Sequence[str], **more: Any) -> Exercise:
     """A class (or anything else) judged by short programs that use it: `run("...", x=...)`.
 
     The oracle gets the program's data by name; without one each probe carries `.expect(...)`.
     """
-    return Exercise(id, "program", title, named(name), probes, oracle, wrong, tuple(alternatives),
-                    tuple(hints), **more)  # fmt: skip
+    return exercise(id, "program", named(name), **more)
 
 
-def one_of(id: str, one_of: Sequence[Exercise], *, title: str, hints: Sequence[str] = (), **more: Any) -> Exercise:
+def exercise(id: str, kind: str, names: tuple[str, ...], **more: Any) -> Exercise:
+    """What all makers make; its lists may be of any kind."""
+    more |= {key: tuple(more[key]) for key in ("alternatives", "hints", "before", "items") if key in more}
+    return Exercise(id, kind, names=names, **more)
+
+
+def one_of(id: str, one_of: Sequence[Exercise], **more: Any) -> Exercise:
     """One of several exercises, of the student's choice: the first that passes counts.
 
     Each part is a `program` with the same id; its answers are dicts, `{name: object}`.
     """
-    return Exercise(
-        id, "program", title, tuple(name for part in one_of for name in part.names),
-        lambda rng: [probe for part in one_of for probe in part.probes(rng)],
+    return exercise(
+        id, "program", tuple(name for part in one_of for name in part.names),
+        probes=lambda rng: [probe for part in one_of for probe in part.probes(rng)],
         wrong=Later(lambda: tuple(w for part in one_of for w in part.wrong)),
-        alternatives=tuple(a for part in one_of for a in part.alternatives), hints=tuple(hints),
+        alternatives=[a for part in one_of for a in part.alternatives],
         prelude="\n".join(part.prelude for part in one_of), one_of=tuple(one_of), **more,
     )  # fmt: skip
 
 
 def value(
-    id: str, name: str, right: Any, *, title: str, wrong: Sequence[Wrong] = (), hints: Sequence[str] = (),
-    rtol: float = 2e-3, atol: float = 1e-6, **more: Any,
-) -> Exercise:  # fmt: skip
+    id: str, name: str, right: Any, *, kind: str = "value", rtol: float = 2e-3, atol: float = 1e-6, **more: Any
+) -> Exercise:
     """A number, list, string, bool or None that the student writes down (`name = ...` is the blank).
 
     Lists, tuples, arrays and tensors are all accepted, to three digits. `accept=` (a test of the answer)
     instead of equality with `right` where several answers are right; `right` is then one of them.
     """
-    return Exercise(id, "value", title, (name,), single(name, right), None, tuple(wrong), (), tuple(hints),
-                    right=right, rtol=rtol, atol=atol, **more)  # fmt: skip
+    return exercise(id, kind, (name,), probes=single(name, right), right=right, rtol=rtol, atol=atol, **more)
 
 
-def choice(
-    id: str, name: str, options: Mapping[str, str], right: str, *, title: str, wrong: Sequence[Wrong],
-    hints: Sequence[str] = (), **more: Any,
-) -> Exercise:  # fmt: skip
+def choice(id: str, name: str, options: Mapping[str, str], right: str, *, wrong: Sequence[Wrong], **more: Any) -> Exercise:
     """One of `options` (letter -> text); the student writes the letter. One `Wrong(letter, ...)` for each
     other option."""
     left = set(options) - {right} - {w.answer for w in wrong}
     if right not in options or left:
         raise ValueError(f"exercise {id}: no feedback for option {', '.join(sorted(left)) or right}")
-    return Exercise(id, "choice", title, (name,), single(name, right), None, tuple(wrong), (), tuple(hints),
-                    right=right, options=dict(options), **more)  # fmt: skip
+    return exercise(id, "choice", (name,), probes=single(name, right), wrong=wrong, right=right, options=dict(options), **more)
 
 
-def prediction(
-    id: str, right: Any, *, title: str, wrong: Sequence[Wrong] = (), hints: Sequence[str] = (),
-    rtol: float = 2e-3, atol: float = 1e-6, **more: Any,
-) -> Exercise:  # fmt: skip
+def prediction(id: str, right: Any, **more: Any) -> Exercise:
     """What will this print? Answered by `predict(id, answer)`; `predict(id, ...)` is the blank.
 
     With `options={letter: text}` it is answered by a letter. Give `points=0` to the predictions of a reading
     notebook.
     """
-    name = f"predict {id}"
-    return Exercise(id, "prediction", title, (name,), single(name, right), None, tuple(wrong),
-                    (), tuple(hints), right=right, rtol=rtol, atol=atol, **more)  # fmt: skip
+    return value(id, f"predict {id}", right, kind="prediction", **more)
 
 
 def ordering(
-    id: str, name: str, items: Sequence[str], before: Sequence[Before], right: Sequence[int], *, title: str,
-    hints: Sequence[str] = (), **more: Any,
-) -> Exercise:  # fmt: skip
+    id: str, name: str, items: Sequence[str], before: Sequence[Before], right: Sequence[int], **more: Any
+) -> Exercise:
     """Put `items` (numbered from 1) in order; the student writes the list of numbers. Every order that keeps
     all `before` rules is right; `right` is one of them."""
     places = {n: i for i, n in enumerate(right)}
     if sorted(right) != list(range(1, len(items) + 1)) or any(places[b.first] > places[b.then] for b in before):
         raise ValueError(f"exercise {id}: the order called right breaks its own rules")
-    return Exercise(id, "ordering", title, (name,), single(name, list(right)), None, (), (), tuple(hints),
-                    right=list(right), before=tuple(before), items=tuple(items), **more)  # fmt: skip
+    right = list(right)
+    return exercise(id, "ordering", (name,), probes=single(name, right), right=right, before=before, items=items, **more)
 
 
 def numbers(rng: np.random.Generator, *shape: int) -> np.ndarray[Any, Any]:
