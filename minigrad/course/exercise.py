@@ -208,7 +208,6 @@ class Wrong:
         answer: a function, class or value; a dict `{name: object}` where the exercise asks for several names.
         misconception: its id in the catalogue, or "" for a plain slip.
         says: what the student reads: what was seen, why, a question. Empty: the catalogue's feedback.
-        hints: a ladder of its own. Empty: the catalogue's, then the exercise's.
         alike: wrong answers no probe can tell apart carry the same word here and share one message.
         when: for values: every answer for which this is true counts as this wrong answer.
         name: a short name for reports; a function's own name if left out.
@@ -217,7 +216,6 @@ class Wrong:
     answer: Any
     misconception: str = ""
     says: str = ""
-    hints: tuple[str, ...] = ()
     alike: str = ""
     when: Callable[[Any], bool] | None = None
     name: str = ""

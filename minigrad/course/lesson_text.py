@@ -275,7 +275,7 @@ class Section:
             if not found.says and not found.belief:
                 raise self.error(found.line, "nothing is said to the student: write a quote below, '  > ...'")
             when = self.evaluated(f"lambda answer: {found.when}", found.line) if found.when else None
-            every.append(Wrong(made, self.belief(found.belief, found.line), found.says, (), found.like, when, found.name))
+            every.append(Wrong(made, self.belief(found.belief, found.line), found.says, found.like, when, found.name))
         return tuple(dataclasses.replace(w, alike=w.name) if any(v.alike == w.name for v in every) else w for w in every)
 
     def belief(self, id: str, line: int) -> str:

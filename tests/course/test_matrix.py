@@ -54,7 +54,7 @@ def test_declaration(exercise):
     assert exercise.title and exercise.title == exercise.title.strip()
     assert int(exercise.id.split(".")[0]) == exercise.lesson
     if exercise.points:
-        assert exercise.hints or any(w.hints or w.misconception for w in exercise.wrong)
+        assert exercise.hints or any(w.misconception for w in exercise.wrong)
 
 
 def test_a_text_says_which_inputs_its_questions_have():

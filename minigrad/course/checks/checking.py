@@ -300,25 +300,15 @@ def remember(exercise: Exercise, verdict: Verdict, **more: Any) -> dict[str, Any
 
 def ladder_key(exercise: Exercise, record: dict[str, Any]) -> str:
     """Which ladder the last mistake leads to."""
-    wrong = next((w for w in exercise.wrong if w.id == record.get("mistake")), None)
-    if wrong is not None and wrong.hints:
-        return f"mistake {wrong.id}"
-    if lessons.met(record.get("misconception", ""), exercise):
-        return str(record["misconception"])
-    return "exercise"
+    met = lessons.met(record.get("misconception", ""), exercise)
+    return str(record["misconception"]) if met else "exercise"
 
 
 def ladder(exercise: Exercise, record: dict[str, Any]) -> list[str]:
-    """The rungs: of the wrong answer, else of its misconception, else of the exercise; then the worked
-    solution."""
+    """The rungs: of the misconception, else of the exercise; then the worked solution."""
     key = ladder_key(exercise, record)
-    if key == "exercise":
-        rungs = list(exercise.hints)
-    elif key.startswith("mistake "):
-        rungs = list(next(w for w in exercise.wrong if w.id == record.get("mistake")).hints)
-    else:
-        rungs = list(misconceptions.find(key).hints)
-    return rungs + ([exercise.worked] if exercise.worked else [])
+    rungs = exercise.hints if key == "exercise" else misconceptions.find(key).hints
+    return [*rungs, *([exercise.worked] if exercise.worked else [])]
 
 
 def rung_reached(exercise: Exercise, record: dict[str, Any]) -> int:

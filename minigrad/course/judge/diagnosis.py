@@ -163,11 +163,8 @@ def alike(exercise: Exercise, probe: Probe, answer: Any, theirs: Any) -> bool:
     return bool(said[0]) and said[0] == said[1]
 
 
-def evidence(
-    exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int], zeros: bool = False
-) -> int:
-    """How many numbers, wrong and not zero (or zero as well), an answer shares with a mistake that it is not in
-    everything: one may be chance."""
+def evidence(exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int]) -> int:
+    """How many numbers, wrong and not zero, an answer shares with a mistake that it is not in everything: one may be chance."""
     count = 0
     for i in failing:
         answer, truth = answers[i], exercise.expected(probes[i])
@@ -179,19 +176,19 @@ def evidence(
         pairs = [(answer, truth)]
         if isinstance(truth, list | tuple) and isinstance(answer, list | tuple) and len(answer) == len(truth):
             pairs = list(zip(answer, truth, strict=True))
-        count += sum(wrong_numbers(exercise, *pair, zeros) for pair in pairs)
+        count += sum(wrong_numbers(exercise, *pair) for pair in pairs)
     return count
 
 
-def wrong_numbers(exercise: Exercise, answer: Any, truth: Any, zeros: bool) -> int:
-    """How many numbers of an answer are wrong and, unless `zeros` count, not zero."""
+def wrong_numbers(exercise: Exercise, answer: Any, truth: Any) -> int:
+    """How many numbers of an answer are wrong and not zero."""
     given, wanted = as_numbers(answer), as_numbers(truth)
     if given is None or wanted is None:
         return 0 if same(answer, truth, exercise.rtol, exercise.atol) else 2
     if given.shape != wanted.shape:
         return int(given.size)
     off = ~isclose(given.astype(float), wanted.astype(float), rtol=exercise.rtol, atol=exercise.atol)
-    return int((off & ((given != 0) | zeros)).sum())
+    return int((off & (given != 0)).sum())
 
 
 def in_another_order(exercise: Exercise, answer: Any) -> bool:

@@ -96,11 +96,8 @@ def plain_value(answer: Any) -> Any:
     """Tensors as arrays, numpy scalars and 0-d arrays as Python numbers."""
     if isinstance(answer, Tensor):
         answer = answer.array
-    return (
-        answer.item()
-        if isinstance(answer, np.generic) or (isinstance(answer, np.ndarray) and not answer.ndim)
-        else answer
-    )
+    single = isinstance(answer, np.generic) or (isinstance(answer, np.ndarray) and not answer.ndim)
+    return answer.item() if single else answer
 
 
 def finite(truth: Any) -> bool:
@@ -116,11 +113,6 @@ def holds_ellipsis(answer: Any) -> bool:
     if isinstance(answer, list | tuple):
         return any(holds_ellipsis(a) for a in answer)
     return answer is ...
-
-
-def unusual(number: float) -> bool:
-    """True for a number that hardly comes by chance: none with few digits."""
-    return bool(np.isfinite(number)) and abs(number * 5040 - round(number * 5040)) > 1e-6
 
 
 def kind_of(value: Any) -> str:

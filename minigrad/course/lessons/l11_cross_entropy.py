@@ -72,22 +72,6 @@ def softmax_rows(z: Any) -> Any:
     return np.exp(stable(z))
 
 
-SMALL = (
-    1e-5,
-    1e-6,
-    1e-7,
-    1e-8,
-    1e-9,
-    1e-10,
-    1e-12,
-    1e-15,
-    1e-16,
-    1e-20,
-    1e-30,
-    1e-300,
-)  # what is added to be on the safe side
-
-
 # --- 11.2 cross-entropy --------------------------------------------------------------------------------
 
 
