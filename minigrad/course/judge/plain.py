@@ -16,13 +16,6 @@ def is_nothing(answer: Any) -> bool:
     return answer is None or (isinstance(answer, list | tuple) and all(map(is_nothing, answer)))
 
 
-def numeric(value: Any) -> bool:
-    """True for a float, an array of them, and a list of floats."""
-    if isinstance(value, list):
-        return bool(value) and all(type(v) is float for v in value)
-    return type(value) is float or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
-
-
 def size_of(answer: Any) -> int:
     """How many numbers an answer holds, in all its parts."""
     if isinstance(answer, list | tuple):
