@@ -433,6 +433,17 @@ def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: P
 
 
 @pytest.mark.browser
+@pytest.mark.needs("chromium")
+def test_on_a_touch_screen_the_front_page_names_no_key(chromium: Any, playground: Path) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto((playground / "index.html").as_uri())
+    for words in (page.locator(".mg-words").inner_text(), page.locator("[aria-labelledby=try] > p").inner_text()):
+        assert "Tap the button to the right of Play to compute" in words and "→" not in words
+    context.close()
+
+
+@pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.needs("chromium")
 def test_the_picture_plays_once_by_itself(page: Any, playground: Path) -> None:

@@ -215,7 +215,7 @@ export function makeGraph(S, options, on) {
 		const line = lines.find((l) => l.mine.includes(edge));
 		if (!line || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
 		const text = S.sentText(edge), wide = text.length * 7 + 12, whole = line.wire.getTotalLength();
-		const token = s("g", { class: "token" }, s("rect", { x: -wide / 2, y: -10, width: wide, height: 20, rx: 10 }),
+		const token = s("g", { class: "token", "aria-hidden": "true" }, s("rect", { x: -wide / 2, y: -10, width: wide, height: 20, rx: 10 }),
 			s("text", { y: 4, "text-anchor": "middle" }, text));
 		svg.append(token);
 		const began = performance.now();

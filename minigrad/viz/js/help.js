@@ -4,7 +4,7 @@ import { brief, count, h, scalar } from "./tools.js";
 
 export function legend(S) {
 	const { nodes, data } = S, fan = S.expected.some((n) => n > 1), rows = [];
-	const row = (style, sample, text) => rows.push(h("li", h("span.mg-key " + style, { "aria-hidden": "true" }, sample), h("span", text)));
+	const row = (style, sample, text) => rows.push(h("li", h("span.mg-key " + style, { "aria-hidden": !/\w/.test(sample) && "true" }, sample), " ", h("span", text)));
 	row("current", "current", "its gradient is complete: it sends a contribution to each of its inputs");
 	row("ready", "ready", "its gradient is complete: it will soon be current");
 	if (fan) row("waiting", "waiting: 1 of 2", "it was used twice, so two contributions come back; one has arrived");

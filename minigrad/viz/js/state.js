@@ -14,7 +14,7 @@ export function makeState(data) {
 
 	// ---- the time line: one frame for each press of a key
 	const touch = matchMedia("(hover: none) and (pointer: coarse)").matches;
-	const look = touch ? data.look.replace(/Click here and press →/, "Tap the button to the right of Play") : data.look;
+	const look = touch ? data.look.replace(/(Click here and p|P)ress →/, "Tap the button to the right of Play") : data.look;
 	const frames = [{ phase: "look", node: root, text: look, k: -1 }];
 	forward.forEach((move, i) => frames.push({ phase: "forward", node: move.node, text: move.text, k: -1, i }));
 	steps.forEach((step, k) => step.text.forEach((text, beat) =>
