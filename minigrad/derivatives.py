@@ -172,7 +172,7 @@ masked_fill, masked_fill_tensor = several(
 )
 
 # A gradient, x, that small changes of the input, y, do not change: y gets a gradient of zeros, not None.
-locally_constant = operation("LocallyConstant", lambda x, y: x, lambda g: g, zeros)
+locally_constant = operation("LocallyConstant", lambda x, y: x, lambda g: g, lambda g, y: zeros(y))
 
 # Drawn numbers do not change with the parameters of their distribution.
 
@@ -443,13 +443,13 @@ layer_norm, batch_norm = several(
     "NativeLayerNorm NativeBatchNorm", lambda x, y, z, stats: standard(x, stats) * y + z,
     lambda g, x, y, stats: standard_slope(g * y, x, stats),
     lambda g, x, stats: g * standard(x, stats),
-    lambda g: g,
+    lambda g, x: locally_constant(g, x),
 )
 conv2d = operation(
     "Convolution", kernels.conv2d,
     lambda g, x, y, windows, groups: conv_input(g, x.shape, y, windows, groups),
     lambda g, x, y, windows, groups: conv_weight(g, x, y.shape, windows, groups),
-    lambda g, x, y: sum_dims(g, (0, 2, 3), False),
+    lambda g, x, y: locally_constant(sum_dims(g, (0, 2, 3), False), x),
 )
 # y is the index of the largest element of each window
 max_pool2d = operation(

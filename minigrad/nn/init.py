@@ -120,7 +120,8 @@ def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
         raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
-    fan = _fans(tensor)[modes.index(mode.lower())]
+    # 0 where there is nothing to fill
+    fan = _fans(tensor)[modes.index(mode.lower())] or 1
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 

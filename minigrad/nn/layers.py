@@ -232,8 +232,9 @@ class _Weighted(Module):
         """Draw weight and bias anew, uniform in ± 1 / sqrt(inputs of each output)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         fan_in = math.prod(self.weight.shape[1:])
+        bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
         if self.bias is not None:
-            init.uniform_(self.bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
+            init.uniform_(self.bias, -bound, bound)
 
 
 class Linear(_Weighted):

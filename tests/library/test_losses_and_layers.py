@@ -83,6 +83,19 @@ def test_a_target_of_another_shape_is_warned_of() -> None:
         F.softmax(mg.ones(2, 2))
 
 
+def test_a_layer_may_have_no_inputs() -> None:
+    layer = nn.Linear(0, 2)
+    assert layer(mg.zeros(3, 0)).tolist() == [[0.0, 0.0]] * 3
+
+
+def test_the_gradient_of_a_bias_has_a_derivative_of_zeros() -> None:
+    x = mg.ones(2, 1, 3, 3, requires_grad=True)
+    for layer in (nn.Conv2d(1, 1, 2), nn.LayerNorm(3), nn.BatchNorm2d(1)):
+        (g,) = mg.autograd.grad(layer(x).sum(), layer.bias, create_graph=True)
+        (again,) = mg.autograd.grad(g.sum(), x)
+        assert again.shape == x.shape and not again.any()
+
+
 def test_an_activation_in_place_of_a_leaf_is_refused() -> None:
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
         nn.ReLU(inplace=True)(mg.ones(2, requires_grad=True))
