@@ -286,6 +286,7 @@ DataLoader: num_workers=0 pin_memory=False timeout=0 worker_init_fn=None persist
 gradcheck gradgradcheck: nondet_tol=0.0 check_undefined_grad=True fast_mode=False masked=None
 grad: only_inputs=True is_grads_batched=False
 hessian vjp jvp vhp hvp: strict=False
+solve: left=True
 load_state_dict: assign=False
 """
 

@@ -429,18 +429,18 @@ def put_along(g: Array, index: Array, shape: Shape, dim: int) -> Array:
     return added(out, along(index, dim), g)[()] if index.size else out
 
 
-@of_rows
-def scatter(x: Array, index: Array, source: Any, dim: int) -> Array:
-    out = np.array(x, order="C")
-    return written(out, along(index, dim), source) if index.size else out
+def scattered(write: Kernel) -> Kernel:
+    """A copy of x into which `source` is written (or to which it is added) at `index` along a dimension."""
+
+    @of_rows
+    def forward(x: Array, index: Array, source: Any, dim: int) -> Array:
+        out = np.array(x, order="C")
+        return write(out, along(index, dim), source) if index.size else out
+
+    return forward
 
 
-@of_rows
-def scatter_add(x: Array, index: Array, source: Array, dim: int) -> Array:
-    out = np.array(x, order="C")
-    return added(out, along(index, dim), source) if index.size else out
-
-
+scatter, scatter_add = scattered(written), scattered(added)
 cumsum = of_rows(lambda x, dim: np.add.accumulate(x, dim))
 cumprod = of_rows(lambda x, dim: np.multiply.accumulate(x, dim))
 flip = of_rows(lambda x, dims: np.flip(x, dims).copy())
@@ -595,7 +595,8 @@ class Windows(NamedTuple):
 
     def counts(self, sizes: Sequence[int]) -> tuple[int, ...]:
         """How many windows fit below and beside one another."""
-        return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(sizes, *self, strict=True))
+        fields = zip(sizes, *self, strict=True)
+        return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in fields)
 
     def of(self, x: Array, border: float = 0.0) -> Array:
         """Every window of x, as a view: (batch, channels, *kernel, *counts)."""

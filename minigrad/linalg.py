@@ -62,8 +62,8 @@ def inv(A: Tensor) -> Tensor:
 
 
 @public
-def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
-    """X with A X = B, or X A = B with left=False; B may be a vector.
+def solve(A: Tensor, B: Tensor) -> Tensor:
+    """X with A X = B; B may be a vector.
 
     LinAlgError if A is singular.
     """
@@ -75,18 +75,11 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     vector, n = B.ndim == 1 or B.shape == A.shape[:-1], A.shape[-1]
     matrix = B.unsqueeze(-1) if vector else B
     rows, columns = matrix.shape[-2:]
-    equation = f"{'AX' if left else 'XA'} = B ({n}x{n} and {rows}x{columns})"
+    equation = f"AX = B ({n}x{n} and {rows}x{columns})"
     words = "linalg.solve: Incompatible shapes of A and B for the equation"
-    check(n == (rows if left else columns), f"{words} {equation}")
-    check(left or not vector, NO_VECTOR)
-    solved = table.solve(A, matrix) if left else table.solve(A.mT, matrix.mT).mT
+    check(n == rows, f"{words} {equation}")
+    solved = table.solve(A, matrix)
     return solved.squeeze(-1) if vector else solved
-
-
-NO_VECTOR = (
-    "linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. "
-    "In this case linalg.solve is equivalent to B / A.squeeze(-1)"
-)
 
 
 @public

@@ -346,7 +346,8 @@ def normal(
     kind = dtypes.result_type(means, stds).numpy
     shape = errors.broadcast_shapes(np.shape(means), np.shape(stds))
     errors.check(np.all(np.asarray(stds) >= 0), "normal expects all elements of std >= 0.0")
-    return table.drawn_normal(mean, std, (source.normal(shape, kind=kind) * stds + means).astype(kind)[()])
+    drawn = source.normal(shape, kind=kind) * stds + means
+    return table.drawn_normal(mean, std, drawn.astype(kind)[()])
 
 
 @public

@@ -126,7 +126,9 @@ class Optimizer:
         """The settings of all groups, and what is remembered of each parameter, by its number."""
         params = [p for group in self.param_groups for p in group["params"]]
         numbers = {p: i for i, p in enumerate(params)}
-        groups = [{**group, "params": [numbers[p] for p in group["params"]]} for group in self.param_groups]
+        groups = [dict(group) for group in self.param_groups]
+        for group in groups:
+            group["params"] = [numbers[p] for p in group["params"]]
         state = {numbers[p]: values for p, values in self.state.items()}
         return {"state": state, "param_groups": groups}
 
