@@ -67,12 +67,13 @@ def test_a_card_that_passes_says_why_and_leads_on(capsys):
     out = checked(right, capsys)
     assert "Output i depends only on x[i]" in out and "Next: 5.2 a whole Jacobian" in out
     records = {}
+    *_, last = (exercise for exercise in lessons.all_exercises() if exercise.points)
     for exercise in lessons.all_exercises():
         if exercise.points:
             records[exercise.id] = {"passed": True}
             words, address = next_step.after(records, exercise).link(exercise)
             assert exercise.why.endswith(".") and 5 <= len(exercise.why.split()) <= 30, exercise.id
-            assert (words and address) or exercise.id == "14.9"
+            assert (words and address) or exercise.id == last.id
             folder = notebooks.course_root() / "exercises"
             home = notebooks.path("exercises", lessons.lesson(exercise.lesson).slug)
             assert address[1:] in anchors(home) if address.startswith("#") else (folder / address).exists(), exercise.id

@@ -214,6 +214,7 @@ SLIPS = (
     "torch.rand(2, 3) + x",
     "torch.tensor([2, 3], requires_grad=True)",
     "x.item()",
+    "x[[0, 5]]",
 )
 SLIP = """
 x = torch.tensor([2.0, 3.0], requires_grad=True)
@@ -227,7 +228,7 @@ class One(torch.autograd.Function):
 
 def raised(torch: object, slip: str) -> str:
     """What a line of code raises after `SLIP`, as one line."""
-    with pytest.raises((RuntimeError, AttributeError, TypeError)) as caught:
+    with pytest.raises((RuntimeError, AttributeError, TypeError, IndexError)) as caught:
         exec(SLIP + slip, {"torch": torch})
     return " ".join(str(caught.value).split())
 

@@ -51,6 +51,8 @@ ELSEWHERE = {
     ("12-325", "300"): "an answer to choose from",
     ("12-30bd", "349"): "printed in lesson 13",
     ("14-112", "1000"): "an answer to choose from",
+    ("16-038", "2.4"): "an answer to choose from",
+    ("16-038", "1.5"): "an answer to choose from",
     ("03-e083a6", "1.2695"): "printed in the lesson, part 7; the stepper shows four digits",
     ("06-bd1cf8", "0.5"): "given, for paper and pencil",
     ("06-bd1cf8", "1.2"): "given, for paper and pencil",

@@ -42,7 +42,7 @@ def test_the_solutions_kept_one_after_another_train_the_digits(tmp_path: Path) -
         assert keep(part, cells, tmp_path, "a title").lines, part.id
         assert not keep(part, cells, tmp_path, "a title").lines, "a second time nothing changes"
     text = kept(tmp_path)
-    assert len(text.splitlines()) <= 400 and own_engine.parts_in(text) == [*PARTS]
+    assert len(text.splitlines()) <= 420 and own_engine.parts_in(text) == [*PARTS]
     space: dict[str, object] = {"__name__": "my_engine"}
     exec(text, space)
     exec("x = Tensor([4.0, 5.0])\n((1 - x) * (np.array([3.0, 7.0]) / x)).sum().backward()", space)
@@ -381,7 +381,7 @@ def test_the_whole_way(tmp_path: Path, skipped: list[str], monkeypatch: pytest.M
     text, missed = kept(tmp_path), {int(name[:2]) for name in skipped}
     theirs = [part.id for part in PARTS.values() if part.names and part.lesson in missed]
     assert own_engine.parts_in(text) == [*PARTS] and own_engine.from_reference(text) == theirs
-    assert len(text.splitlines()) <= 400
+    assert len(text.splitlines()) <= 420
     space: dict[str, object] = {"__name__": "my_engine"}
     exec(text, space)
     exec(TRAIN, space)

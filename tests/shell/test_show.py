@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ POINTS = "x,y,class\n1,2,a\n2,1,b\n3,4,a\n4,3,b\n"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a student's whole engine; also the working directory."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / FILE).write_text(reference(15).replace(" (from the reference, not yours)", ""), encoding="utf-8")
+    (tmp_path / FILE).write_text(reference(17).replace(" (from the reference, not yours)", ""), encoding="utf-8")
     return tmp_path
 
 
@@ -61,6 +62,23 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 def test_bad_points_are_one_sentence(folder: Path, capsys: pytest.CaptureFixture[str], text: str, says: str) -> None:
     Path("points.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
     assert says in refused(capsys, "03", "--data", "points.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "has 0 different names; from 20 to 5,000 can be learned"),
+        ("vega\n" * 900, "has 1 different names"),
+        ("vega\nsirius\n" + "x" * 16, "the name in line 3 of names.txt has 16 letters; 15 are the most"),
+        ("vega\nst. ives\n", "the name in line 2 of names.txt has a dot"),
+        ("vega\na\0b\n", "the name in line 2 of names.txt has a dot, or a character that cannot be shown"),
+        ("\udcff", "is no text in UTF-8 with a name in each line"),
+        ("\n".join(map(str, range(10**4))), "has 10000 different names"),
+    ],
+)
+def test_a_bad_list_of_names_is_one_sentence(folder: Path, capsys: pytest.CaptureFixture[str], text: str, says: str) -> None:
+    Path("names.txt").write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert says in refused(capsys, "16", "--data", "names.txt")
 
 
 def huge(file: Path) -> None:
@@ -133,21 +151,26 @@ def test_a_page_never_takes_the_place_of_another(
         assert "boundary is: the engine of the course minigrad computed" in Path(file).read_text(encoding="utf-8")
 
 
+STARTS = ("löwe", "bär", "o'cat", "dog", "emu", "<b>", "fox")  # a list of 49 names, in which one has to be escaped
+
+
 # In a browser --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The four pages, and the page of a photo, trained by a whole engine."""
+    """The five pages, and those of a photo and of a list, trained by a whole engine."""
     place = tmp_path_factory.mktemp("show")
-    (place / FILE).write_text(reference(15).replace(" (from the reference, not yours)", ""), encoding="utf-8")
+    (place / FILE).write_text(reference(17).replace(" (from the reference, not yours)", ""), encoding="utf-8")
     down, across = np.mgrid[0:600, 0:400]
     writing = np.where((down // 20 % 2 == 0) & (across // 9 % 2 == 0) & (across > 60), 0.4, 1.0)
     Image.fromarray(np.uint8(writing * (60 + 0.3 * down))).convert("RGB").save(place / "page.jpg")
+    (place / "own.txt").write_text("".join(f"{a}{b}\n" for a in STARTS for b in STARTS), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(show, "SECONDS", 100)  # on a busy machine, too, all steps are made
         patch.chdir(place)
-        assert [run(*words) for words in (["03"], ["06"], ["12"], ["14"], ["06", "--photo", "page.jpg"])] == [0] * 5
+        own = (["06", "--photo", "page.jpg"], ["16", "--data", "own.txt"])
+        assert [run(*words) for words in (["03"], ["06"], ["12"], ["14"], ["16"], *own)] == [0] * 7
         yield place
 
 
@@ -172,7 +195,8 @@ def opened(chromium: Any, pages: Path) -> Iterator[Callable[..., Any]]:
     assert not wrong
 
 
-FILES = ["minigrad-03.html", "minigrad-06.html", "minigrad-06-2.html", "minigrad-12.html", "minigrad-14.html"]
+FILES = ["minigrad-03.html", "minigrad-06.html", "minigrad-06-2.html", "minigrad-12.html", "minigrad-14.html",
+         "minigrad-16.html", "minigrad-16-2.html"]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -264,3 +288,34 @@ def test_a_photo_becomes_black_on_white(opened: Callable[..., Any]) -> None:
         for id, y, x in (("after", 570, 112), ("after", 30, 112))
     ]
     assert ink < 80 and paper > 200
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.needs("chromium")
+def test_names_are_invented_and_a_letter_shows_where_the_model_looks(pages: Path, opened: Callable[..., Any]) -> None:
+    page = opened("minigrad-16.html")
+    known = set((show.DATA / "names.txt").read_text(encoding="utf-8").split())
+    invented = page.locator(".names > span:not(.known)").all_inner_texts()
+    assert len(invented) >= 20 and not known & set(invented)
+    name = page.locator(".mg-look").first
+    words, colour = name.locator("small").nth(3), name.locator("i.f3").first
+    assert not words.is_visible() and not colour.is_visible()
+    name.locator("span").nth(3).focus()
+    assert words.is_visible() and colour.is_visible()
+    assert words.inner_text().startswith("To guess what follows ○")
+    own = opened("minigrad-16-2.html")
+    assert own.inner_text("h1") == "My model invents names like mine" and own.locator(".names b").count() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+def test_a_list_of_a_thousand_names_is_learned_in_ninety_seconds(folder: Path) -> None:
+    """On one core, with the student's engine, and more steps than the notebook makes."""
+    ends = ("a", "ar", "el", "in", "on", "us", "ova", "ipe", "eto", "andi")
+    names = [f"{a}{b}{c}\n" for a in "bdfgklmnps" for b in ends[1:] + ("ull",) for c in ends]
+    Path("names.txt").write_text("".join(names), encoding="utf-8")
+    began = time.process_time()
+    assert run("16", "--data", "names.txt") == 0
+    assert time.process_time() - began < 90
+    assert "read 1,000 names" in Path("minigrad-16.html").read_text(encoding="utf-8")

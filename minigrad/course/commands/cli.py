@@ -137,11 +137,12 @@ def of_the_folder(add: Add) -> None:
     command.add_argument("notebook", metavar="LESSON", help="a lesson by number or word (05, vectors), or a notebook's file")
 
     command = add(
-        "show", show, "make a page to send to a friend: what your engine learned in lesson 03, 06, 12 or 14",
+        "show", show, "make a page to send to a friend: what your engine learned in lesson 03, 06, 12, 14 or 16",
         "minigrad show 03 --data points.csv",
     )  # fmt: skip
-    command.add_argument("lesson", metavar="LESSON", help="03, 06, 12 or 14, by number or word")
-    command.add_argument("--data", type=Path, metavar="CSV", help="with 03: points of your own, in columns x, y and class")
+    command.add_argument("lesson", metavar="LESSON", help="03, 06, 12, 14 or 16, by number or word")
+    command.add_argument("--data", type=Path, metavar="FILE",
+                         help="with 03: a csv with columns x, y, class; with 16: a text with a name in each line")  # fmt: skip
     command.add_argument("--photo", type=Path, metavar="JPG", help="with 06: a photo of your own, of a page with writing")
 
 
@@ -315,9 +316,9 @@ def show(options: argparse.Namespace) -> int:
     lesson = lookup.lesson(options.lesson)[0][:2]
     if lesson not in NEEDS:
         raise WrongUse(f"lesson {lesson} has nothing to show; there is something after {', '.join(NEEDS)}")
-    for option, value, only in (("--data", options.data, "03"), ("--photo", options.photo, "06")):
-        if value and lesson != only:
-            raise WrongUse(f"{option} belongs to lesson {only}, not to {lesson}")
+    for option, value, only in (("--data", options.data, ("03", "16")), ("--photo", options.photo, ("06",))):
+        if value and lesson not in only:
+            raise WrongUse(f"{option} belongs to lesson {' and '.join(only)}, not to {lesson}")
     print(show(lesson, options.data, options.photo, bar))
     return 0
 

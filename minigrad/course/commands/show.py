@@ -20,14 +20,14 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from minigrad.course import notebooks
-from minigrad.course.checks import own_engine, progress_store
+from minigrad.course.checks import looking, own_engine, progress_store
 from minigrad.course.commands import lookup
 
 __all__ = ["NEEDS", "show"]
@@ -36,9 +36,11 @@ DATA = Path(__file__).parents[1] / "data"
 DIGITS = "3.0 3.4 3.6 5.4 5.5 6.1 7.1 10.1 11.1 11.2"
 NEEDS = {  # the parts of the engine with which the page of a lesson is made
     "03": "3.0 3.1 3.2 3.3 3.4 3.5 3.6", "06": "3.0 3.4 3.6 5.4 5.5 6.1 6.3", "12": DIGITS, "14": DIGITS,
+    "16": f"{DIGITS} 12.1 12.2 16.1 16.2 16.3",
 }  # fmt: skip
 THEIRS = "the engine of the course minigrad"
 SECONDS = 20  # after which a training ends
+LONGEST, NAMES = 15, (20, 5000)  # letters of a name; the fewest and the most names
 FEWEST, MOST = 4, 200  # points: with lesson 03's engine each costs about a millisecond a step
 TILE = 16  # the side of a photo's tile in pixels, when the photo has been made small
 SIZE = 2_000_000
@@ -51,15 +53,15 @@ class Unshown(ValueError):
     """Why there is no page, in a sentence for the student."""
 
 
-def show(lesson: str, points: Path | None, photo: Path | None, bar: Bar) -> str:
+def show(lesson: str, data: Path | None, photo: Path | None, bar: Bar) -> str:
     """Train, and write the page of a lesson into the working directory as a new file; what was done, in a sentence."""
     import jinja2
     import matplotlib  # noqa: F401  its extra is named where it is missing, and Pillow comes with it
 
-    source: Any = read_points(points) if points else read_photo(photo) if photo else None
+    source: Any = (read_names if lesson == "16" else read_points)(data) if data else read_photo(photo) if photo else None
     engine = load(lesson, bar)
     with blamed(engine.name):
-        facts = {"03": moons, "06": scanner, "12": digits, "14": digits}[lesson](engine, source)
+        facts = {"03": moons, "06": scanner, "12": digits, "14": digits, "16": names}[lesson](engine, source)
     room = jinja2.Environment(loader=jinja2.FileSystemLoader(DATA / "show"), autoescape=True, undefined=jinja2.StrictUndefined)
     page = room.get_template("page.html").render(lesson=lesson, engine=engine, own=source is not None, **facts)
     size = len(page.encode())
@@ -321,3 +323,77 @@ def twenty_of_pytorch() -> list[float]:
     cell = next(cell for cell in cells if cell.startswith("pytorch = ["))
     numbers: list[float] = ast.literal_eval(cell.partition("=")[2].strip())
     return numbers
+
+
+# 16: names -----------------------------------------------------------------------------------------------
+
+
+def read_names(file: Path) -> list[str]:
+    """The names of a list, one in each line, in small letters."""
+    try:
+        with file.open(encoding="utf-8-sig") as text:
+            lines = [line.strip().lower() for line in itertools.islice(text, 10 * NAMES[1])]
+    except UnicodeDecodeError:
+        raise Unshown(f"{file} is no text in UTF-8 with a name in each line") from None
+    for number, name in enumerate(lines, 1):
+        if len(name) > LONGEST:
+            raise Unshown(f"the name in line {number} of {file} has {len(name)} letters; {LONGEST} are the most")
+        if "." in name or not name.isprintable():
+            raise Unshown(f"the name in line {number} of {file} has a dot, or a character that cannot be shown")
+    found = sorted({*lines} - {""})
+    if not NAMES[0] <= len(found) <= NAMES[1]:
+        raise Unshown(f"{file} has {len(found)} different names; from {NAMES[0]} to {NAMES[1]:,} can be learned")
+    return found
+
+
+def names(engine: Engine, source: Any) -> Facts:
+    """The model of lesson 16: names that it invents, and where it looks."""
+    made, rng = engine.made, np.random.default_rng(0)
+    known = source or (DATA / "names.txt").read_text(encoding="utf-8").split()
+    letters, steps = "." + "".join(sorted({*"".join(known)})), 1000
+    Tensor, linear = made["Tensor"], made["Linear"]
+    letter, place, *W = (Tensor(rng.normal(size=(n, 32)) / n**0.5) for n in (len(letters), LONGEST + 1, 32, 32, 32))
+    net = made["Sequential"](linear(32, 64, rng), made["Relu"](), linear(64, len(letters), rng))
+    optimizer = made["SGD"]([letter, place, *W, *net.parameters()], lr=0.3, momentum=0.9)
+
+    def rows(some: Sequence[str]) -> list[Array]:
+        """Letters, the letters that follow, places, and numbers of the names, as one long text."""
+        codes = [[letters.index(each) for each in f".{name}."] for name in some]
+        parts = [(c[i], c[i + 1], i, n) for n, c in enumerate(codes) for i in range(len(c) - 1)]
+        return list(np.array(parts).T)
+
+    def seen(some: Sequence[str]) -> tuple[Array, list[Any], Any]:
+        """What follows each letter; queries, keys and values; the scores."""
+        x, y, places, which = rows(some)
+        h = letter[x] + place[places]
+        q, k, v = (h @ each for each in W)
+        return y, [q, k, made["causal"](which)], net(h + made["attention"](q, k, v, made["causal"](which)))
+
+    def loss(n: int) -> Any:
+        optimizer.lr = 0.3 * (1 - n / steps)
+        y, _, scores = seen([known[i] for i in rng.integers(len(known), size=16)])
+        return made["cross_entropy_loss"](scores, y)
+
+    def descend(*_: Any) -> None:
+        optimizer.step()
+        optimizer.zero_grad()
+
+    def invent() -> str:
+        name = ""
+        while len(name) < LONGEST:
+            z = seen([name])[2].data[-1]
+            p = np.exp(z - z.max())
+            code = int(rng.choice(len(letters), p=p / p.sum()))
+            if not code:
+                break
+            name += letters[code]
+        return name
+
+    losses, _ = replace(engine, made={**made, "descend": descend}).train(steps, loss, [], 0.3)
+    invented = [name for name in (invent() for _ in range(60)) if name][:40]
+    looks = []
+    for n, name in enumerate(sorted({*invented} - {*known}, key=len)[-4:]):
+        q, k, allowed = seen([name])[1]
+        looks.append(looking.grid(name, made["attention_weights"](q.data, k.data, allowed), n))
+    shown = [(name, name in known) for name in invented]
+    return {"invented": shown, "looks": looking.STYLE + "".join(looks), "count": len(known), "data": {"losses": losses}}
