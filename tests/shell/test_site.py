@@ -1,6 +1,7 @@
 """The course as web pages: built from the stored notebooks, and read in a browser without any network."""
 
 import hashlib
+import io
 import json
 import os
 import re
@@ -113,6 +114,25 @@ def test_teachers_read_what_students_answer_and_what_they_are_told(lesson: Path)
         told = [part.text for section in each.sections for item in section.parts.get("Wrong", []) for part in item.below]
         assert all(words.split("\n")[0] in re.sub(r"\[(M\d\d)\]\(.*?\)", r"\1", made) for words in told)
         assert "### Right" not in made and f"({answers.source(each)})" in guide.replace("../", "")
+
+
+EDGES = """() => [...document.querySelectorAll("article > :is(p, pre, form, blockquote, figure)")].filter((e) => e.offsetWidth)
+    .map((e) => Math.round(e.getBoundingClientRect().right))"""
+
+
+@pytest.mark.browser
+@pytest.mark.needs("chromium")
+def test_text_code_and_figures_end_at_one_edge_and_drawings_are_dark_in_the_dark(page: Any, lesson: Path) -> None:
+    from PIL import Image
+
+    for width in (1400, 820):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto((lesson / "lessons" / "02_chain_rule.html").as_uri())
+        assert len(set(page.evaluate(EDGES))) == 1
+    page.emulate_media(color_scheme="dark")
+    page.evaluate(OPENED)
+    drawing = Image.open(io.BytesIO(page.locator("img.drawing").first.screenshot())).convert("L")
+    assert np.median(np.asarray(drawing)) < 60
 
 
 # The whole site, in a browser without any network -----------------------------------------------------------

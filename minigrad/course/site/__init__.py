@@ -58,7 +58,7 @@ LOOSE = GUIDES | REFERENCE
 SHARED = "render pageModel RULES apply compute number renamed term tuple cutText h".split()  # noqa: SIM905
 IMAGES = ("notebooks/images", "docs/images")
 SHARED_PICTURE = "pictures/share.png"
-COLUMN = 800  # pixels of the column of the text (site.css), where a drawing is shown in full size
+COLUMN = 870  # pixels of a drawing that fits the column of the text (site.css) with its smallest letters
 API = ("api.html", "API")
 PLAYGROUND = ("playground.html", "Playground")
 PRESETS = [
@@ -74,6 +74,7 @@ ABOUT = (
     "each answer, and exercises that say what went wrong."
 )
 HEADING = re.compile(r"(?=<h2 )")
+CODE = re.compile(r"<code[^>]*>[^<]*</code>")
 TERM = re.compile(r"<tr>\s*<td>(.*?)</td>")
 ROW = re.compile(r'<tr id="([^"]*)">\s*<td>(.*?)</td>\s*<td>(.*?)</td>', re.DOTALL)
 OPTIONS = re.compile(r'<ul>\s*(<li><code[^>]*>(?:"|&quot;)[a-z](?:"|&quot;)</code>.*?</li>\s*)+</ul>\s*$', re.DOTALL)
@@ -301,6 +302,7 @@ def loose_page(maker: Maker, source: str, path: str) -> Page:
     body = prose.html((maker.root / source).read_text(encoding="utf-8"))
     if source == "notebooks/GLOSSARY.md":  # each term has an address, and the search finds it
         body = TERM.sub(lambda row: f'<tr id="{prose.anchor(text.plain(row[1]))}">\n  <td>{row[1]}</td>', body)
+        body = CODE.sub(lambda code: code[0].replace(".", ".<wbr>"), body)  # a long name breaks at a point
     return Page(path, prose.headings[0][1], "plain", body, prose.headings, edit(maker, source))
 
 
@@ -383,7 +385,7 @@ def still(data: dict[str, str], maker: Maker, page: str) -> str:
 
 def stepping(data: dict[str, Any]) -> str:
     """A stepper: its recording, and the picture for pages that are printed or have no script. It is wide where the
-    drawing in the fewest rows is wider than the text."""
+    drawing in the fewest rows does not fit the text's column."""
     views = data["layout"]["views"].values()
     wide = any(min(view["drawings"], key=lambda drawing: drawing["rows"])["w"] > COLUMN for view in views)
     return piece("stepper.html", data=Markup(as_json(data).replace("<", "\\u003c")), title=data["title"],
