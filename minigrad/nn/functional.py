@@ -103,9 +103,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     fits = w.ndim == 2 and x.shape[-1:] == w.shape[1:] and b.shape == w.shape[:1]
     if fits and b.dtype is x.dtype is w.dtype:
         return (table.linear if x.ndim == 2 else table.linear_nd)(bias, input, weight)
-    if x.dtype is not w.dtype:
-        kinds = f"{input.dtype.tensor_name} and {weight.dtype.tensor_name}"
-        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {kinds}")
+    kinds = f"{input.dtype.tensor_name} and {weight.dtype.tensor_name}"
+    check(x.dtype is w.dtype, f"mat1 and mat2 must have the same dtype, but got {kinds}")
+    check(w.ndim != 1 or not b.ndim, "mat2 must be a matrix, got 1-D tensor")
     return input @ weight.t() + bias
 
 

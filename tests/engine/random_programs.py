@@ -433,7 +433,7 @@ def pardoned(program: list[str], expected: Error, got: Error, whole: bool, empty
 
 def sentence(error: tuple[str, str]) -> str:
     """The message, without what depends on how an operation is composed: the saved tensor's type and maker."""
-    line = error[1].split("\n")[0].replace("minigrad", "torch")
+    line = error[1].split("\n")[0].replace("minigrad", "torch").partition("If you are using DistributedDataParallel")[0]
     line = line.replace("a view of a leaf Variable", "a leaf Variable")  # x[:] is x itself in PyTorch
     line = re.sub("inference(_| )mode|normal mode", "mode", line).replace("no_grad mode", "mode")
     return "modified in place" if "modified by an inplace operation" in line else line

@@ -152,6 +152,8 @@ def test_what_pytorch_refuses_is_refused() -> None:
         assert divide(mg.tensor([3])[1:], 0).tolist() == []
     with pytest.raises(RuntimeError, match="derivative for aten::floor_divide is not implemented"):
         (leaf(5.0, 7.0) // 2).sum().backward()
+    with pytest.raises(RuntimeError, match="mat2 must be a matrix, got 1-D tensor"):
+        mg.nn.functional.linear(mg.ones(1, 1), mg.ones(1), mg.ones(1))
     with pytest.raises(ValueError, match="1D target must have size 1, but got target size: 3"):
         mg.nn.functional.nll_loss(mg.zeros(3), mg.tensor([0, 1, 2]))
 
