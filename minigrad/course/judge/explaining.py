@@ -3,8 +3,6 @@ surest first."""
 
 from __future__ import annotations
 
-import math
-import re
 from typing import Any
 
 import numpy as np
@@ -58,10 +56,6 @@ class Explaining(Searching):
             return [error]  # who has left is not asked again
         if probe.about and too_deep(probe, answer):
             return [probe.about]
-        names = [name.rpartition(".")[2] for name in self.exercise.names if raised]
-        own = [name for name in names if hasattr(math, name) and re.search(rf"(?<![\w.]){name}\(", answer.text or "")]
-        if own:
-            error = f"This line calls your own {own[0]} again. Is the one of a module meant, such as math.{own[0]}?"
         stopped = bool(error) or (raised and answer.line is not None)
         alone = not stopped and all(self.probes[i].about for i in failing)  # else it is not what this program asks for
         alone = alone and isinstance(answer, bool | np.bool_) == isinstance(truth, bool)  # nor where another sort comes
@@ -132,15 +126,11 @@ class Explaining(Searching):
                 "For this input the function ends without a return: which of its branches does it take?")
         if isinstance(answer, str) and isinstance(truth, str):
             texts = sorted({right for right in self.truths if isinstance(right, str)})
-            if answer in texts:
-                return f"{answer!r} is the answer for other inputs. Which of your conditions does this input meet first?"
             return f"The answers are {', '.join(map(repr, texts))}, letter by letter." if 1 < len(texts) < 7 else ""
         if isinstance(truth, Raises) and isinstance(answer, Failure) and answer.text.startswith(("raise", "assert")):
             return f"Your own line raises {answer.type}. The error that is asked for is a {truth.type}."
         if isinstance(truth, Raises) and isinstance(answer, Failure):
             return f"Which statement raises {truth.type}?"
-        if isinstance(truth, Raises):
-            return "For this input there is no right value. Which condition tells that, and does it come before a return?"
         return ""
 
     def remembers(self) -> tuple[int, str] | None:
@@ -183,23 +173,11 @@ class Explaining(Searching):
             return asks[0] if len(asks) == 1 else ""
         wrong = np.flatnonzero(~isclose(given, wanted, rtol=self.exercise.rtol, atol=self.exercise.atol).ravel())
         n, right = float(given.ravel()[wrong[0]]), float(wanted.ravel()[wrong[0]])
-        near = "Its sign is wrong." if isclose(n, -right) and not explained else ""
-        if not near and not explained and self.exercise.kind == "value" and abs(n - right) <= 0.15 * abs(right):
-            near = f"{n:g} is not far off: compute it once more, step by step."
+        far = explained or abs(n - right) > 0.15 * abs(right)
+        near = "" if far else f"{n:g} is not far off: compute it once more, step by step."
         ask = asks[wrong[0] % len(asks)] if asks else ""
         which = f"The {ORDINALS[wrong[0]]} number: " if len(asks) > 1 and wanted.ndim == 1 else ""
         return " ".join(filter(None, [near, which + ask if ask else ""]))
-
-    def origin(self, answer: Any) -> str:
-        """What a written number that is not right may come from, told by the numbers of the exercise."""
-        given, wanted = as_numbers(answer), as_numbers(self.truths[0])
-        if self.exercise.kind != "value" or given is None or wanted is None or given.shape != wanted.shape:
-            return ""
-        for n in given.ravel()[~isclose(given, wanted, rtol=self.exercise.rtol).ravel()].astype(float):
-            place = [i for i, right in enumerate(wanted.ravel()) if isclose(n, right)]
-            if place and place[0] < len(ORDINALS):
-                return f"{n:g} is right as the {ORDINALS[place[0]]} number."
-        return ""
 
     def smallest(self, failing: list[int], problems: list[str]) -> tuple[Probe, Any, Any, str]:
         """A failing probe that no simplification makes smaller, with answer, truth and problem."""

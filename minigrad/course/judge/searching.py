@@ -74,10 +74,7 @@ class Searching:
         for kind, lines, piece in itertools.chain(*(self.remarked[name] for name in names)):
             name, _, own = piece.rstrip(")").partition("(")
             wanted = inputs.get(name, "")
-            others = [other for other in self.exercise.names if wanted and inputs.get(other) == own != wanted]
-            if kind == "inputs" and others:
-                found.append((kind, f"{name} takes the inputs of {others[0]}: ({own}). Which of the two computes what?"))
-            elif kind == "inputs" and own != wanted and sorted(own.split(", ")) == sorted(wanted.split(", ")):
+            if kind == "inputs" and own != wanted and sorted(own.split(", ")) == sorted(wanted.split(", ")):
                 found.append((kind, f"The inputs come in the order ({wanted}), and {name} takes them as ({own})."))
             elif kind == "unused" and piece in known:
                 words = f"Line {lines[0]} names the input {piece}, and the function does not use it. What is it for?"

@@ -111,10 +111,6 @@ class Bench(Explaining):
             near = [str(n) for n in seen[names[0]].get("near", [])[:1]]
             other = f"There is `{near[0]}`: did you change the name?" if near else ""
             return self.say("not attempted", f"`{names[0]}` is still blank. {where} in the place of the dots.", other)
-        right = next((each for each in self.exercise.alternatives if type(each) is dict), {})
-        for name in names:
-            if isinstance(right.get(name), type) and seen[name]["type"] == name:
-                return self.say("error", f"`{name}` is an object of a class `{name}`; the class itself is asked for.")
         if self.exercise.kind == "function":
             for name in names:
                 data = WORDS_FOR_DATA.get(seen[name]["type"])
@@ -321,8 +317,7 @@ class Bench(Explaining):
             return self.say("wrong", words(Finding("order")), got=got)
         if seen and seen.kind == "factor" and seen.many and seen.numbers[0] not in (0.5, 2):
             seen = Finding("same factor")
-        origin = self.origin(answer) if plain else ""
-        told = bool(origin) or bool(seen and seen.relates and seen.kind not in ("near", "zero") and seen.how != "zero")
+        told = bool(seen and seen.relates and seen.kind not in ("near", "zero") and seen.how != "zero")
         place = "" if not plain or (seen and seen.kind == "sign") else self.in_its_place(answer, told)
         if exercise.kind == "prediction" and exercise.asks and not nearly_right(problem):
             place = exercise.asks[0]  # whatever is wrong: more would give away what the next cell shows
@@ -332,7 +327,7 @@ class Bench(Explaining):
             if texts == [True] and "error" in str(answer).lower():
                 place = "No error is raised here. Write the value."
         where = words(seen) if seen and seen.kind in ("places", "count") else ""
-        return self.say("wrong", where or problem, origin or ("" if where else words(seen)), place, got=got)
+        return self.say("wrong", where or problem, "" if where else words(seen), place, got=got)
 
     def refuse_order(self, answer: Any, got: str) -> Verdict:
         """The first rule of the ordering that is broken."""
