@@ -54,6 +54,7 @@ def record(root: Any, gradient: Any, names: Mapping[str, Any], values: Mapping[A
     arrays = Arrays(torch)
     passed = Pass(torch, root, gradient, arrays)
     passed.run()
+    passed.fold_transposes()
     copies = Copies(torch, passed, arrays, values)
     with np.errstate(all="ignore"):
         namespace = copies.namespace(names)

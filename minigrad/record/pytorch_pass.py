@@ -23,6 +23,8 @@ OLDEST = (2, 13)
 # numbers; of a larger tensor only a corner is copied
 LARGE = 4096
 CORNER = 8
+# of nodes that are freed one inside the other
+CHAIN = 500
 # a node of PyTorch, and which of its outputs
 Output = tuple[Any, int]
 
@@ -147,7 +149,7 @@ class Pass:
         handles: list[Any] = []
         with unchanged(self.torch, self.nodes):
             try:
-                handles += [n.register_hook(partial(self.seen, n)) for n in self.nodes if not is_leaf(n)]
+                handles += [n.register_hook(partial(self.seen, n)) for n in self.watched()]
                 given = self.torch.autograd.grad(
                     self.root, [n.variable for n in leaves], self.gradient, retain_graph=True, allow_unused=True
                 )
@@ -165,7 +167,10 @@ class Pass:
                 old = move.node.variable.grad
                 move.received = [self.arrays.copied(g)]
                 move.total = None if old is None else self.arrays.copied(old.to_dense() + g.to_dense())
-        self.fold_transposes()
+
+    def watched(self) -> list[Any]:
+        """The nodes that get a hook."""
+        return [n for n in self.nodes if not is_leaf(n)]
 
     def fold_transposes(self) -> None:
         """`linear` reads as it was written: the transpose that it makes of its weight belongs to it."""
@@ -210,8 +215,34 @@ class Pass:
         return Sent(raw, own, own if before is None else self.arrays.copied(total))
 
 
+class Crossings(Pass):
+    """A pass through very many nodes, each in a box: only what leaves a box is noted."""
+
+    # of each node
+    box: dict[Any, int]
+    # by box and box: the sum for each tensor
+    crossing: dict[tuple[int, int], dict[Output, Any]]
+
+    def watched(self) -> list[Any]:
+        box, edges = self.box, self.edges
+        return [n for n, here in box.items() if any(box.get(p, here) != here for p, _ in edges[n])]
+
+    def seen(self, node: Any, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
+        here = self.box[node]
+        for edge, g in zip(self.edges[node], sent, strict=False):
+            there = self.box.get(edge[0], here)
+            if there != here and g is not None:
+                sums = self.crossing.setdefault((here, there), {})
+                before = sums.get(edge)
+                sums[edge] = g if before is None else before + g
+
+
 def reachable(root: Any) -> list[Any]:
-    """The nodes that a pass from here goes through."""
+    """The nodes that a pass from here goes through.
+
+    PyTorch frees nodes that Python has seen one inside the other, and a long
+    chain of them overflows the stack: so some hold those before them.
+    """
     seen, waiting, found = {root}, [root], []
     while waiting:
         node = waiting.pop()
@@ -220,6 +251,10 @@ def reachable(root: Any) -> list[Any]:
             if parent is not None and parent not in seen:
                 seen.add(parent)
                 waiting.append(parent)
+    made = [n for n in found if not is_leaf(n)]
+    made.sort(key=lambda n: n._sequence_nr())
+    for i in range(len(made) - 1, CHAIN, -CHAIN):
+        made[i].metadata["minigrad"] = made[i - CHAIN : i]
     return found
 
 

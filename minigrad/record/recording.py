@@ -99,7 +99,7 @@ class Recording:
         for step in self.steps:
             base: dict[str, Any] = {"node": step.node, "up": pool.add(step.upstream)}
             for sent in step:
-                data = base | contribution_data(sent, pool, brief)
+                data = base | contribution_data(sent, pool)
                 if not sent.skipped:
                     data["sub"] = words.substituted(step, sent)
                 steps.append(data | {"text": self.sentences(step, sent, brief)})
@@ -132,7 +132,7 @@ def place_data(place: Place, pool: Pool, brief: bool) -> dict[str, Any]:
     return made
 
 
-def contribution_data(sent: Contribution, pool: Pool, brief: bool) -> dict[str, Any]:
+def contribution_data(sent: Contribution, pool: Pool) -> dict[str, Any]:
     """A contribution as plain data, without its sentences."""
     made: dict[str, Any] = {"parent": sent.parent, "slot": sent.slot}
     if sent.skipped:
@@ -144,7 +144,6 @@ def contribution_data(sent: Contribution, pool: Pool, brief: bool) -> dict[str, 
     made["arrived"] = [sent.arrived, sent.expected]
     made["terms"] = [list(term) for term in sent.terms]
     further = {"note": sent.note, "around": sent.around, "lost": sent.lost}
-    further |= {} if brief else {"latex": sent.latex}
     made |= {key: value for key, value in further.items() if value}
     if sent.jacobian is not None:
         made["jac"] = pool.add(sent.jacobian)

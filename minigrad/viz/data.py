@@ -1,7 +1,7 @@
 """The one JSON value behind every form of the stepper: a recording with its layout, questions, code and labels.
 
-`data_of` makes it of a tensor, of a student's own engine or of a recording, within the budgets of bytes and boxes. Every
-form (widget, page, still picture, text) is a pure function of it, so they cannot disagree.
+`recorded` takes a tensor, a student's own engine or a recording, and `dress` makes the value, within the budgets of bytes
+and boxes. Every form (widget, page, still picture, text) is a pure function of it, so they cannot disagree.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from math import prod
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from .code import code_of
 from .engine import live_of
 from .forward import forward_moves
 from .layout import MOST_BOXES, lay_out
-from .part import excerpt
+from .part import excerpt, outline
 from .rules import judge
 
 BUDGET = 480_000  # bytes of JSON: samples shrink until it fits
@@ -51,22 +50,10 @@ PRESS = "Click here and press \u2192"  # on a touch screen the stepper says "tap
 LABEL = 9  # letters of an edge's label
 
 
-def namespace(frame: FrameType) -> dict[str, Any]:
-    """The caller's variables, local ones first."""
-    return {**frame.f_globals, **frame.f_locals}
-
-
-def data_of(
-    loss: Any, gradient: Any, names: Mapping[str, Any], rules: Mapping[str, Any] | None, ones: bool = False
-) -> tuple[dict[str, Any], str]:
-    """The JSON value, and its text. `ones`: a root of many numbers starts from ones."""
-    return dress(recorded(loss, gradient, names, rules, ones))
-
-
 def recorded(
-    loss: Any, gradient: Any, names: Mapping[str, Any], rules: Mapping[str, Any] | None, ones: bool = False
+    loss: Any, gradient: Any, names: Mapping[str, Any], rules: Any, whole: bool = False, ones: bool = False
 ) -> Recording:
-    """The pass of a tensor, of a student's own engine, or one that is recorded already."""
+    """The pass of a tensor, of a student's own engine, or one that is there. `ones`: of many numbers it starts from ones."""
     if isinstance(loss, Recording):
         return loss
     if foreign.is_foreign(loss):
@@ -75,7 +62,8 @@ def recorded(
         return foreign.record(loss, gradient, names, rules)
     if ones and gradient is None and loss.numel() != 1:
         gradient = loss.detach() * 0 + 1
-    return judge(record(loss, gradient, names=names), rules or {})
+    long = None if whole else outline(loss, gradient, names)
+    return long or judge(record(loss, gradient, names=names), rules or {})
 
 
 def place_of(around: Any, recording: Recording, names: Mapping[str, Any]) -> int:

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise, takewhile
 from operator import add
+from typing import Any
 
 from ..record.moves import Contribution, Place, Step
+from ..record.names import variables
 from ..record.numbers import Extent
+from ..record.pytorch_pass import Arrays, Crossings, is_leaf, is_pytorch, pytorch
 from ..record.recording import Recording
 
+MANY, BOXES, PARTS = 3000, 40, 10  # nodes from which on modules are shown; boxes at most; parts where there are no modules
+BY_MODULES = "Its {:,} nodes are too many to be shown one by one: a box is a module, or a part of the walk"
 LEFT_OUT = "{} of the walk's {} nodes are left out here; step(..., around={}) shows those in their middle"
 
 
@@ -80,17 +86,61 @@ def excerpt(recording: Recording, moves: int, around: int | None = None) -> Reco
         middle = members[len(members) // 2][0] + 1
         for slot, (target, contributions) in enumerate(leaving[box].items()):
             so_far[target] += len(contributions) - 1
-            onward = target >= 0  # else into the next box, where each has a tensor of its own: the last one is shown
-            large = isinstance(contributions[-1].value, Extent)  # the last one stands for those that cannot be added up
-            given = contributions[-1].value if large or not onward else reduce(add, (x.value for x in contributions))
+            last, onward = contributions[-1], target >= 0  # else into the next box, where each has a tensor of its own
+            whole = onward and not isinstance(last.value, Extent)  # of what cannot be added up the last one is shown
+            given = reduce(add, (x.value for x in contributions)) if whole else last.value
             sent = Contribution(slot, target, rule="\u2026", how="function" if onward else "slot", raw=given, value=given)
-            last = contributions[-1]
             sent.before, sent.after = (contributions[0].before, last.after) if onward else (None, given)
             sent.arrived, sent.expected = last.arrived - so_far[target], last.expected - merged[target]
             sent.note, sent.around = LEFT_OUT.format(len(members), len(steps), middle), middle
             step.contributions.append(sent)
         made.append(step)
     return numbered(recording, made, boxes)
+
+
+def outline(loss: Any, gradient: Any, names: Mapping[str, Any]) -> Recording | None:
+    """A pass of PyTorch through very many nodes, as a box for each module and what goes from one to another."""
+    graph = is_pytorch(loss) and loss.grad_fn is not None
+    passed = Crossings(pytorch(), loss, gradient, Arrays(pytorch())) if graph else None
+    if passed is None or len(passed.nodes) < MANY:
+        return None
+    parts = by_modules(passed, {id(t): name for name, t in variables(names, pytorch().Tensor)})
+    passed.box, passed.crossing = {node: i for i, (_, nodes) in enumerate(parts) for node in nodes}, {}
+    passed.run()
+    seed = passed.arrays.copied(loss.detach() * 0 + 1 if gradient is None else gradient)
+    last, sizes = len(parts) - 1, [sum(n.name() != "TBackward0" for n in nodes) for _, nodes in parts]
+    starts = [0, *accumulate(sizes)]  # without the transposes, which a whole recording shows as part of `linear`
+    steps = [Step("node", last - i, seed) for i in range(len(parts))]
+    for (here, there), sums in sorted(passed.crossing.items(), key=lambda each: each[0]):
+        value = passed.arrays.copied([*sums.values()][-1])
+        slot = len(steps[here].contributions)  # each gradient is that of a tensor of its own: one arrives
+        sent = Contribution(slot, last - there, rule="\u2026", how="function", arrived=1, expected=1)
+        sent.raw = sent.value = sent.after = steps[there].upstream = value
+        sent.around = starts[here] + sizes[here] // 2 + 1
+        sent.note = LEFT_OUT.format(sizes[here], starts[-1], sent.around)
+        steps[here].contributions.append(sent)
+    places = [Place(last - i, name, "", (), symbol="\u2026") for i, (name, _) in enumerate(parts)]
+    edges = [(sent.parent, step.node, sent.slot) for step in steps for sent in step.contributions]
+    return Recording(last, places[::-1], edges, steps, seed, gradient is not None, BY_MODULES.format(len(passed.nodes)))
+
+
+def by_modules(passed: Crossings, names: Mapping[int, str]) -> list[tuple[str, list[Any]]]:
+    """The nodes in the order of the walk, by the modules whose weights they use: as deep as there are not too many."""
+    owner = {n: names.get(id(n.variable), "").rpartition(".")[0] for n in passed.nodes if is_leaf(n)}
+    walk = sorted(passed.edges.keys() - owner, key=lambda n: -n._sequence_nr())
+    own = {n: owner[p] for n in walk for p, _ in passed.edges[n] if owner.get(p)}
+    label, module = dict[Any, str](), next((own[n] for n in reversed(walk) if n in own), "")
+    for node in reversed(walk):  # what has no weights of its own goes with those that were used before it
+        module = label[node] = own.get(node, module)
+    label.update(dict.fromkeys(takewhile(lambda n: n not in own, walk), names.get(id(passed.root), "loss")))
+    for depth in range(1 + max(name.count(".") for name in {*label.values()}), 0, -1):
+        runs = groupby(walk, lambda n, depth=depth: label[n].split(".")[:depth])  # type: ignore[misc]
+        found = [(".".join(parts), [*nodes]) for parts, nodes in runs]
+        if 2 < len(found) <= BOXES:
+            return found
+    size = len(walk) // PARTS
+    rest = [(i, walk[i : i + size]) for i in range(1, len(walk), size)]
+    return [(label[walk[0]], walk[:1]), *((f"nodes {i + 1} to {i + len(nodes)}", nodes) for i, nodes in rest)]
 
 
 def sendings(members: list[tuple[int, Step]], home: dict[int, int], box: int) -> dict[int, list[Contribution]]:

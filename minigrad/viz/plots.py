@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
 from io import BytesIO
-from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -32,11 +31,11 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.text import Text
 
 from .. import autograd
+from ..record.names import callers_variables
 from ..record.numbers import norm, number
 from ..record.recorder import record
 from ..record.recording import Recording
 from ..tensor import Tensor, wrap
-from .data import namespace
 from .live import Film, Slider, Sliders
 
 # A picture has no ground of its own: each of these has a contrast of at least 3 to white and to a dark page.
@@ -299,7 +298,7 @@ def gradient_flow(loss: Any, gradient: Any = None, names: Mapping[str, Any] | No
 
     loss: a tensor that has not been backwarded yet, or a Recording of it.
     """
-    names = namespace(_getframe(1)) if names is None else names
+    names = callers_variables() if names is None else names
     recording = loss if isinstance(loss, Recording) else record(loss, gradient, names)
     steps = recording.steps[-60:]
     labels = [recording.places[s.node].name for s in steps]

@@ -12,12 +12,12 @@ import os
 import sys
 from collections.abc import Mapping
 from html import escape
-from sys import _getframe
 from typing import Any
 
+from ..record.names import callers_variables
 from ..record.recording import Recording
 from ..tensor import Tensor
-from .data import data_of, dress, namespace, place_of, recorded
+from .data import dress, place_of, recorded
 from .foreign import is_foreign
 from .pages import Forms, saved_html
 from .program import Program
@@ -43,17 +43,16 @@ def step(
     notebook they can be changed. backward() must not have freed a tensor's graph: the walk needs the saved values.
     gradient: what the pass starts from, for a root of more than one number; same shape as `loss`. names: what
     to call tensors, {"x": x}; by default the caller's variables. rules: {"mul": rule}: show your rule beside
-    the engine's and beside a measurement, and stop where yours is wrong. predict: ask before each reveal.
-    portable: ask the kernel for nothing, even where the page cannot compute a changed input itself. display: "page", the
-    default, is the stepper as a page in the output, which works in any front end and in a saved notebook; "live" gives
-    a widget, whose answers and position Python sees, and which only some front ends save; "static" the still picture
-    (also by the environment variable MINIGRAD_DISPLAY=static). around: of a pass that is too long to be shown whole,
-    the part that is: around a tensor, the name of one, or the number of a node in the walk; by default both ends.
+    the engine's and beside a measurement, and stop where yours is wrong. predict: ask before each reveal. portable: ask
+    the kernel for nothing, even where the page cannot compute a changed input itself. display: "page", the default, is the
+    stepper as a page in the output, for any front end and a saved notebook; "live" a widget, whose answers and position
+    Python sees, and which only some front ends save; "static" the still picture (also by MINIGRAD_DISPLAY=static in the
+    environment). around: of a pass that is too long to be shown whole, what is: around a tensor, the name of one, or the
+    number of a node; by default both ends, of PyTorch's the modules.
     Raises TypeError for inputs without a function and for a function that returns no tensor, ValueError if the pass does
     not reach `around`, RuntimeError if the graph was freed, if there is none, or if a gradient is needed and missing.
     """
-    frame = _getframe(1)
-    names = names or namespace(frame)
+    names = names or callers_variables()
     program = None
     if callable(loss) and not isinstance(loss, (Tensor, Recording)) and not is_foreign(loss):
         program = Program(loss, inputs, gradient, names, rules)
@@ -61,7 +60,7 @@ def step(
     elif inputs:
         raise TypeError(f"step() takes inputs ({', '.join(inputs)}) only with a function, step(f, {next(iter(inputs))}=...)")
     else:
-        recording = recorded(loss, gradient, names, rules)
+        recording = recorded(loss, gradient, names, rules, whole=around is not None)
     at = None if around is None else place_of(around, recording, names)
     data, text = dress(recording, at, forward=program is not None)
     data["predict"] = bool(predict)
@@ -94,7 +93,7 @@ def connected(whole: Recording | None, program: Program | None) -> tuple[str, st
 
 def draw(loss: Any, names: Mapping[str, Any] | None = None, grads: bool = False) -> Still:
     """The graph behind `loss` as a still picture, with `.svg()`. `grads` adds the gradient of every tensor."""
-    data, text = data_of(loss, None, names or namespace(_getframe(1)), None, ones=True)
+    data, text = dress(recorded(loss, None, names or callers_variables(), None, ones=True))
     return Still(data, describe(data) if not grads else text, grads=grads)
 
 

@@ -3,8 +3,11 @@
 import json
 import subprocess
 import sys
+import time
 
 import pytest
+
+from minigrad.viz import step
 
 NETS = """
 import torch
@@ -91,3 +94,50 @@ def test_a_network_is_recorded_in_three_seconds_on_a_small_page(name: str) -> No
 def test_the_additional_memory_is_less_than_that_of_the_gradients_and_half_as_much() -> None:
     own, ours = measured("resnet", "own"), measured("resnet", "step")
     assert ours["peak"] - own["peak"] < 1.5 * own["gradients"], (own, ours)
+
+
+@pytest.mark.slow
+@pytest.mark.needs("torch")
+def test_a_hundred_thousand_nodes_are_a_picture_of_their_modules_and_a_sentence() -> None:
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.cell, self.last = nn.Linear(3, 4), nn.Linear(4, 4), nn.Linear(4, 1)
+
+        def forward(self, x):
+            h = self.first(x)
+            for _ in range(33_333):
+                h = torch.tanh(self.cell(h))
+            return self.last(h)
+
+    torch.manual_seed(0)
+    net = Net()
+    out = net(torch.ones(2, 3))
+    loss = out.mean()
+    start = time.process_time()
+    torch.autograd.grad(loss, [*net.parameters()], retain_graph=True)
+    own = time.process_time() - start
+    shown = step(loss)
+    seconds = time.process_time() - start - own
+    assert [node["name"] for node in shown.data["nodes"]] == ["net.first", "net.cell", "net.last", "loss"]
+    assert "Its 100,010 nodes are too many to be shown one by one" in str(shown) and "net.cell" in shown.svg()
+    (g,) = torch.autograd.grad(loss, out, retain_graph=True)
+    assert str(g.tolist()) in str(shown)
+    assert seconds < 10 + own, (seconds, own)
+
+
+@pytest.mark.slow
+@pytest.mark.needs("torch")
+def test_a_long_loop_without_modules_is_shown_in_parts() -> None:
+    import torch
+
+    w, h = torch.tensor(1.0001, requires_grad=True), torch.tensor(1.0)
+    for _ in range(4000):
+        h = h * w
+    shown = step(h)
+    assert [node["name"] for node in shown.data["nodes"]][-2:] == ["nodes 2 to 401", "h"] and len(shown.data["nodes"]) == 11
+    assert "shows those in their middle" in str(shown.data)
+    assert len(step(h, around=2000).data["nodes"]) > 100, "opened on demand"
