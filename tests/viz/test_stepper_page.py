@@ -336,10 +336,15 @@ def test_what_is_heard_of_an_edge_is_its_sentence_and_no_loose_factor(show) -> N
     assert "local derivative × 1, contribution 1" in heard and "text: " not in heard
 
 
-def test_the_legend_is_heard_with_its_signs(show) -> None:
-    heard = show("fan_out").locator(".mg-legend").aria_snapshot()
+def test_the_legend_is_heard_with_its_signs_and_shown_once(show) -> None:
+    page = show("fan_out")
+    heard = page.locator(".mg-legend").aria_snapshot()
     for sign in ("current its gradient is complete", "ready its gradient", "waiting: 1 of 2 it was used twice"):
         assert sign in heard
+    page.locator("[data-id=help]").click()
+    for _ in range(2):
+        assert page.locator(".mg-legend:visible").count() == 1, "once, at the start too"
+        page.keyboard.press("ArrowRight")
 
 
 def test_an_edge_that_is_looked_at_shows_its_contribution(show) -> None:
