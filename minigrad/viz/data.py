@@ -131,8 +131,7 @@ def finish(data: dict[str, Any], recording: Recording, forward: bool) -> None:
     """Adds questions, names of the beats, labels of the edges, the code and the layout."""
     root = data["nodes"][data["root"]]["name"]
     data["title"] = f"{'Forward and backward' if forward else 'Backward'} pass of {root}"
-    boxes = f"This is the graph of {root}: each box holds a number or an array, and lines lead from the inputs to {root}."
-    boxes = f"{boxes} {PRESS} to go"
+    boxes = f"This is the graph of {root}: each box holds a number or an array, and the lines lead to {root}. {PRESS} to go"
     if forward:
         data["forward"] = forward_moves(recording, data["nodes"])
         data["look"] = f"{boxes} forward, step by step, from the inputs to {root}, and then back."
