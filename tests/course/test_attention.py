@@ -8,6 +8,7 @@ import pytest
 
 from minigrad.course import lessons, where_it_looks
 from minigrad.course.checks.looking import grid
+from minigrad.course.site import alive
 
 DATA = Path(lessons.__file__).parents[1] / "data"
 
@@ -41,6 +42,8 @@ def test_the_picture_says_where_each_letter_looks(monkeypatch: pytest.MonkeyPatc
     assert "ox: To guess what follows ○, it looks at ○ 100 %." in bundle["text/plain"]
     assert "To guess what follows ○a, it looks at a 75 %, ○ 25 %." in bundle["text/plain"].splitlines()[1]
     assert bundle["text/html"].count('class="mg-look"') == 2 and bundle["text/html"].count("data-still") >= 1
+    html = alive.moving(where_it_looks({"ox": WEIGHTS, "ax": WEIGHTS}))
+    assert isinstance(html, str) and html.count('class="mg-look"') == 2 and "data-live" not in html, "on the site"
     monkeypatch.setenv("MINIGRAD_DISPLAY", "static")
     assert "follows ○ox, it looks at ○ 50 %, o 30 %, x 20 %." in where_it_looks({"ox": WEIGHTS}).alt
 

@@ -76,10 +76,13 @@ class Looking(Live):
         self.names = {name: np.asarray(weights, dtype=float) for name, weights in names.items()}
         self.still = heat(*next(iter(self.names.items())))
 
+    def moving(self, number: int = 0) -> str:
+        """The letters to move over. `number` tells apart the pictures of one page."""
+        return STYLE + "".join(grid(name, weights, number + n) for n, (name, weights) in enumerate(self.names.items()))
+
     def body(self) -> str:
-        number = int(self.id[:12], 16)  # a page has several pictures
-        moving = "".join(grid(name, weights, number + n) for n, (name, weights) in enumerate(self.names.items()))
-        return f'<div data-still>{self.still.html()}</div><div data-moving style="display:none">{STYLE}{moving}</div>'
+        moving = self.moving(int(self.id[:12], 16))
+        return f'<div data-still>{self.still.html()}</div><div data-moving style="display:none">{moving}</div>'
 
     def text(self) -> str:
         return "\n".join(heat(name, weights).alt for name, weights in self.names.items())

@@ -32,7 +32,7 @@ from minigrad.viz.svg import describe, picture
 
 __all__ = ["build"]
 
-Living = dict[str, Any] | alive.Frames
+Living = alive.Moving
 
 HERE = Path(__file__).parent
 GUIDES = {  # Markdown files: their pages, and the name of each in the menu
@@ -368,6 +368,8 @@ def outputs(cell: notebooks.Cell, living: Living | None, maker: Maker, page: str
             yield stepping(living)
         elif isinstance(living, alive.Frames) and "image/png" in data:
             yield sliding(living, maker, page)
+        elif isinstance(living, str) and "image/png" in data:
+            yield f"<figure>{living}</figure>"
         elif "image/svg+xml" in data or "image/png" in data:
             yield still(data, maker, page)
         else:

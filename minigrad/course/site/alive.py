@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Control", "Frames", "Picture", "run", "small"]
 
-CALLS = re.compile(r"step|draw|film|with_sliders|\w+_slider")
+CALLS = re.compile(r"step|draw|film|with_sliders|\w+_slider|where_it_looks")
 ALONE, EACH = 9, 7  # positions of a slider that is alone, and of each of several
 LARGE = 24_000  # bytes of a picture: several sliders have five positions each then, or the site would be too large
 
@@ -58,15 +58,18 @@ class Frames:
     play: bool = False
 
 
-def run(nb: Notebook, slug: str, folder: Path) -> dict[str, dict[str, Any] | Frames]:
-    """The recordings (the JSON value of a stepper), and Frames, of a lesson's cells by the cells' ids.
+Moving = dict[str, Any] | Frames | str
+
+
+def run(nb: Notebook, slug: str, folder: Path) -> dict[str, Moving]:
+    """The recordings (the JSON value of a stepper), Frames, and HTML that moves by itself, by the ids of a lesson's cells.
 
     The code runs in this process, in `folder`. Raises CellFailed when a cell fails that has no error stored.
     """
     cells = [cell for cell in nb["cells"] if cell["cell_type"] == "code"]
     last = max((place for place, cell in enumerate(cells) if lively(cell["source"])), default=-1)
     space: dict[str, Any] = {"__name__": "__main__"}
-    found: dict[str, dict[str, Any] | Frames] = {}
+    found: dict[str, Moving] = {}
     with contextlib.chdir(folder), environment({"MINIGRAD_DISPLAY": "page", "MINIGRAD_CHECK": "raise"}):
         for place, cell in enumerate(cells[: last + 1]):
             expected = any(output["output_type"] == "error" for output in cell["outputs"])
@@ -123,14 +126,17 @@ def value_of(source: str, file: str, space: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), file, "eval"), space)
 
 
-def moving(value: Any) -> dict[str, Any] | Frames | None:
-    """The recording of a stepper, the frames of a slider or a film; None for a picture that stands still."""
+def moving(value: Any) -> Moving | None:
+    """The recording of a stepper, the frames of a slider or a film, or letters to move over; None for a still picture."""
+    from minigrad.course.checks.looking import Looking
     from minigrad.viz.live import Film, Sliders
     from minigrad.viz.stepper import Framed
 
     if isinstance(value, Framed):
         data: dict[str, Any] = value.data
         return data
+    if isinstance(value, Looking):
+        return value.moving()
     if isinstance(value, Film):
         control = Control(value.slider.label, tuple(value.slider.texts), value.slider.start)
         return Frames((control,), tuple(map(seen, value.pictures)), play=True)
