@@ -8,14 +8,10 @@ import pytest
 import minigrad as torch
 from minigrad.course import lessons
 from minigrad.viz import foreign
-from minigrad.viz.data import dress, recorded
 from minigrad.viz.svg import picture
 
 from . import cases
-
-
-def data_of(*given, **settings):
-    return dress(recorded(*given, **settings))
+from .dressed import data_of
 
 
 def test_an_own_engine_gives_its_numbers_and_agrees() -> None:

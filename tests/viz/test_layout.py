@@ -10,11 +10,12 @@ import pytest
 import minigrad as torch
 from minigrad.record.numbers import norm, rounded
 from minigrad.viz import folding, layout, svg
-from minigrad.viz.data import as_json, data_of
+from minigrad.viz.data import as_json
 from minigrad.viz.pages import saved_html
 from tests.together import first
 
 from . import cases, graphs, ten
+from .dressed import data_of
 
 
 def fresh(case):

@@ -5,9 +5,8 @@ from functools import cache
 
 import pytest
 
-from minigrad.viz.data import data_of
-
 from . import cases
+from .dressed import data_of
 
 ALL = {case.__name__: case for case in cases.CASES}
 

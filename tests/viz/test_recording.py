@@ -15,12 +15,12 @@ from minigrad.record.names import term
 from minigrad.record.numbers import number
 from minigrad.record.recorder import record
 from minigrad.record.recording import Recording
-from minigrad.viz.data import data_of
 from minigrad.viz.part import excerpt
 from minigrad.viz.rules import judge
 from tests.together import first, together
 
 from . import cases, graphs
+from .dressed import data_of
 
 SEEDS = first(15, of=60)
 

@@ -14,10 +14,11 @@ import pytest
 import minigrad as torch
 from minigrad import viz
 from minigrad.viz import pages
-from minigrad.viz.data import as_json, data_of
+from minigrad.viz.data import as_json
 from tests.browser.fixtures import RULES
 
 from . import cases, graphs, ten
+from .dressed import data_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.needs("chromium")]
 ALL = {case.__name__: case for case in [*cases.CASES, *ten.TEN]}
