@@ -123,14 +123,16 @@ def of_limit(asked: str, **data: Any) -> Probe:
 def probes_15_3(rng: np.random.Generator) -> Iterator[Probe]:
     A, w = np.array([[4.0, 1.5], [1.5, 3.0]]), np.array([0.5, -2.0])
     yield of_limit(BOWL, A=A, w=w, momentum=0.0).expect(2 / np.linalg.eigvalsh(A)[-1]).show()
-    for eigenvalues, momentum in (([5.0, 2.0, 1.0], 0.0), ([8.0, 3.0, 0.5], 0.9), ([0.25, 0.125, 0.0625], 0.5)):
-        yield of_limit(BOWL, A=matrix(rng, eigenvalues), w=numbers(rng, 3), momentum=momentum).expect(
-            2 * (1 + momentum) / eigenvalues[0])  # fmt: skip
+    # The limit depends on the largest eigenvalue alone, so each student gets another one.
+    for parts, momentum in (([1.0, 0.4, 0.2], 0.0), ([1.0, 0.375, 0.0625], 0.9), ([1.0, 0.5, 0.25], 0.5)):
+        largest = float(rng.uniform(0.25, 8.0))
+        A = matrix(rng, [largest * part for part in parts])
+        yield of_limit(BOWL, A=A, w=numbers(rng, 3), momentum=momentum).expect(2 * (1 + momentum) / largest)
     c, w = np.array([1.5, 0.5, 1.0]), np.array([3.0, 2.0, 1.5])[rng.permutation(3)]
     curvatures = 2 * c * w
     yield of_limit(CUBIC, c=c, w=w, momentum=0.25).expect(2.5 / curvatures.max())
-    A = matrix(rng, [6.0, 2.0])
-    yield of_limit(AGAIN, A=A, w=numbers(rng, 2)).expect([2 / 6, 3 / 6])
+    largest = float(rng.uniform(3.0, 8.0))
+    yield of_limit(AGAIN, A=matrix(rng, [largest, largest / 3]), w=numbers(rng, 2)).expect([2 / largest, 3 / largest])
 
 
 # --- 15.4 Newton's step --------------------------------------------------------------------------------
