@@ -157,6 +157,7 @@ class Forger(Remote):
             os.close(descriptor)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_judge_survives_any_reply(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
@@ -206,6 +207,7 @@ class Odd:
 ORDERINGS = [e for lesson in lessons.all_lessons() for e in lesson.exercises if e.kind in ("ordering", "choice")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", ORDERINGS, ids=[e.id for e in ORDERINGS])
 def test_a_written_answer_may_be_anything(exercise: Any) -> None:
     for answer in ODD:

@@ -113,6 +113,7 @@ def test_a_folder_that_becomes_a_link_leads_nowhere(tmp_path: Path) -> None:
     assert isinstance(job, dict) and job["submission"].unread and "could not be read" in job["submission"].problem
 
 
+@pytest.mark.slow
 def test_a_table_of_the_answers_that_feedback_named_is_of_no_use(tmp_path: Path, level: str) -> None:  # noqa: F811
     """The page of a wrong answer tells its seed, and anybody can ask the course what is right for it."""
     hand_ins = hand_in(tmp_path / "in", eve=WRONG)
@@ -131,6 +132,7 @@ def test_a_table_of_the_answers_that_feedback_named_is_of_no_use(tmp_path: Path,
     assert results(out)["eve"]["verdicts"][0]["status"] == "wrong"
 
 
+@pytest.mark.slow
 def test_names_that_look_alike_are_two_students(tmp_path: Path, level: str) -> None:  # noqa: F811
     names = ["zo\u00eb", "zoe\u0308", "Zo\u00eb", "ann", "Ann", "ANN", "\uff41nn", "\u0430nn", "ann ", "ann.",
              "\udce9", "\udcea", "con"]  # fmt: skip
@@ -241,6 +243,7 @@ def test_names_with_markup_are_plain_text_in_the_report(tmp_path: Path, level: s
 # ------------------------------------------------------------------ answers that anybody can look up
 
 
+@pytest.mark.slow
 def test_every_exercise_asks_something_that_no_table_holds() -> None:
     """A constant can be looked up in the course's own files; at least one answer must follow from this student's numbers."""
     for lesson in lessons.all_lessons():

@@ -220,6 +220,7 @@ def test_a_part_of_the_engine_is_no_answer_where_it_has_the_name(folder: Path, m
     assert graded(12, start)["12.4"] == "missing" and graded(12, start, blank)["12.4"] == "not attempted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", BOUNDARIES)
 def test_in_class_grading_it_is_the_parts_before_and_what_the_notebook_keeps(level: str) -> None:
     begin = engine_of(lessons.lesson(7), frozenset())
@@ -242,6 +243,7 @@ def test_what_does_not_join_the_engine_is_an_error_of_its_cell() -> None:
     worker.close()
 
 
+@pytest.mark.slow
 def test_a_part_that_is_kept_may_need_the_one_that_is_checked(folder: Path) -> None:
     """5.5 is joined to the class that comes with 5.4, so a check of 5.4 goes without it; and it may call what it likes."""
     text = own_engine.reference(6)
@@ -311,6 +313,7 @@ def test_the_verdicts_are_the_same_with_any_engine(file: str | None, folder: Pat
         assert found.passed, found
 
 
+@pytest.mark.slow
 def test_an_answer_may_be_the_first_to_ask_for_it(folder: Path) -> None:
     inside = RIGHT.replace("return", "from my_engine import unbroadcast\n    return")
     assert not lent.before.cache_info().currsize
@@ -319,6 +322,7 @@ def test_an_answer_may_be_the_first_to_ask_for_it(folder: Path) -> None:
         assert found.passed and lent.before.cache_info().currsize == 1, found
 
 
+@pytest.mark.slow
 def test_what_is_kept_in_this_lesson_stays_for_its_other_exercises(folder: Path) -> None:
     """11.2 may call what 11.1 has put into the engine; for 11.1 itself it is no answer."""
     own = "def sunk(z):\n    return z - z.max(axis=1, keepdims=True)\n\ndef log_softmax(z):\n    z = sunk(z)\n"

@@ -58,6 +58,7 @@ SEEDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_two_are_asked_the_same_by_what_gives_points() -> None:
     """Two students, or one student under two keys; what everybody is asked alike gives nobody a point in a class."""
     for exercise in EARNING:

@@ -35,6 +35,7 @@ def refused(file: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return said.err or said.out
 
 
+@pytest.mark.slow
 def test_a_lessons_text_is_tried(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["answers", str(TEXT), "--exercise", "5.1", "-v"]) == 0
     shown = capsys.readouterr().out
@@ -44,6 +45,7 @@ def test_a_lessons_text_is_tried(capsys: pytest.CaptureFixture[str]) -> None:
     assert "has no exercise 5.9; it has 5.0, " in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_answer_that_a_table_can_give_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is wrong for one question only, and this question is the same for everybody."""
     file = tmp_path / "mine.md"
@@ -53,6 +55,7 @@ def test_an_answer_that_a_table_can_give_is_named(tmp_path: Path, capsys: pytest
     assert "refused only by questions that are the same for everybody: not at one" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_answers_are_added_to_those_of_a_lesson(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.md"
     for change in (lambda t: t, lambda t: "\ufeff" + t.replace("\n", "\r\n"), lambda t: t.rstrip("\n")):
@@ -92,6 +95,7 @@ BAD = [  # what is changed, into what; the line that is named, and a word of the
 ]
 
 
+@pytest.mark.slow
 @together("old, new, line, word", BAD)
 def test_bad_input_is_a_sentence_with_file_and_line(
     old: str, new: str, line: int, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -36,6 +36,7 @@ def test_the_example_is_what_pytorch_computes() -> None:
 WEIGHTS = np.array([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0], [0.5, 0.3, 0.2]])
 
 
+@pytest.mark.slow
 def test_the_picture_says_where_each_letter_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MINIGRAD_DISPLAY", raising=False)
     bundle = where_it_looks({"ox": WEIGHTS, "ax": WEIGHTS})._repr_mimebundle_()

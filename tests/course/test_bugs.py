@@ -57,6 +57,7 @@ def close(found, numbers):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", CASES)
 def test_each_bug_gives_its_numbers_and_goes_away(id):
     program, numbers = CASES[id]
@@ -72,6 +73,7 @@ def test_a_sum_that_is_not_spread_raises():
         of(leaf([1.0, 2.0]), lambda x: x.sum())
 
 
+@pytest.mark.slow
 def test_the_engine_is_put_back_after_an_exception():
     before = tape.chosen, {name: made.rules for name, made in tape.TABLE.items()}
     for id in BUGS:

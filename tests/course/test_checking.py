@@ -360,6 +360,7 @@ ODD_FILES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ODD_FILES.values(), ids=ODD_FILES.keys())
 def test_what_cannot_be_read_is_kept_and_told(content, own_folder, capsys):
     content = content if isinstance(content, bytes) else content.encode()
@@ -461,6 +462,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing(own_folder, monkeypatch, 
     assert os.listdir(own_folder) == []
 
 
+@pytest.mark.slow
 def test_hints_climb_the_ladder_of_the_last_mistake(capsys):
     hint("5.1")
     assert "hint 1 of 3" in capsys.readouterr().out
@@ -553,6 +555,7 @@ def tensors(right):
     return [tensors(each) for each in right] if type(right) is list else right if right is None else torch.tensor(right)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [str, np.array, tuple, tensors, lambda right: [right], lambda right: f"({right})."])
 def test_a_right_prediction_in_another_form_is_right_or_asked_again(kind):
     for exercise in lessons.all_exercises():
@@ -632,6 +635,7 @@ def test_controls_say_what_to_do_where_they_are_dead(painted):
     assert page.index("data-awake style=\"display:none") < page.index("<input") and made.text() == made.card.text()
 
 
+@pytest.mark.slow
 def test_every_question_says_what_it_takes_and_nothing_else():
     """The form comes from all declared answers: each of them has it, and no sentence about it tells the right one."""
     for exercise in lessons.all_exercises():

@@ -51,6 +51,7 @@ def namespace(source, file="<cell>"):
     return space | {"MyTensor": space["Tensor"], "my_no_grad": space["no_grad"]}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not can_fork(), reason="no fork here")
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda path: path.stem)
 def test_an_engine_of_another_style_passes(engine):

@@ -181,6 +181,7 @@ def walked(found):
         yield from walked(piece.below)
 
 
+@pytest.mark.slow
 @together("file", [*TEXTS, MISCONCEPTIONS])
 def test_markdown_shows_what_the_loader_reads(file):
     seen = list(flat(mistune.create_markdown(renderer=None)(file.read_text(encoding="utf-8"))))

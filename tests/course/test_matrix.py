@@ -45,6 +45,7 @@ def test_matrix_on_every_seed(exercise):
     assert matrix.seconds < 3
 
 
+@pytest.mark.slow
 @together("exercise", EXERCISES)
 def test_declaration(exercise):
     for wrong in (*exercise.wrong, *exercise.before):
@@ -84,6 +85,7 @@ def test_nine_of_ten_wrong_answers_have_a_message_of_their_own():
     assert own >= 0.9 * total
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not can_fork(), reason="no fork here")
 @pytest.mark.parametrize("lesson", lessons.all_lessons(), ids=lambda each: each.slug)
 def test_a_sample_through_the_forked_child(lesson):

@@ -92,6 +92,7 @@ def test_what_is_odd_in_the_code_is_said():
         assert words in found.lines[1], found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("id", "code"), list(SAID))
 def test_the_one_place_that_is_wrong_is_named(id, code):
     exercise, space = student(id, code)
@@ -125,6 +126,7 @@ SAID_ONCE = [  # what is said, and what was said though it was so by chance, in 
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("id", "code", "said", "chance"), SAID_ONCE)
 def test_nothing_is_said_that_is_so_by_chance(id, code, said, chance):
     found = " ".join(judge((pair := student(id, code))[0], Local(pair[1]), tries=1000).lines)

@@ -64,6 +64,7 @@ def judged(id, code):
     return judge(exercise, Local(space))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("id", "code"), list(SAID))
 def test_what_is_seen_of_an_answer_is_said(id, code):
     assert SAID[id, code] in " ".join(judged(id, code).lines)
@@ -83,6 +84,7 @@ def test_each_function_of_an_exercise_gets_its_own_words():
     assert alone[0].mistake == together.mistake and alone[0].lines[-1] in together.lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", lessons.all_lessons(), ids=lambda each: each.slug)
 def test_the_program_on_a_card_runs_in_the_notebook(lesson):
     """With the names of the notebook alone: it may fail at a blank, but it lacks nothing."""

@@ -82,6 +82,7 @@ def test_the_first_difference(got, truth, says):
     assert difference(got, truth, 1e-9, 1e-12, strict=True) == says
 
 
+@pytest.mark.slow
 def test_other_words_for_what_is_seen_change_no_verdict(monkeypatch):
     forms = ("-{}", "3 * {}", "0 * {}", "{}.round(1)", "{} + b", "{}.T", "{} ** 2")
     wrong = [eval(f"lambda a, b: {form.format('np.outer(a, b)')}", {"np": np}) for form in forms]  # there is no source to vary
@@ -519,6 +520,7 @@ def test_an_error_asked_for_may_be_put_in_any_words():
         assert judge(start, Local({"start": only_the_empty_shape(*words)})).mistake == "empty shape only"
 
 
+@pytest.mark.slow
 def test_a_smaller_question_is_still_a_question():
     """Parts of four numbers are not cut from three, and the trouble stays the same trouble."""
     accumulate = lessons.find("8.5")

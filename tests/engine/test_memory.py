@@ -52,6 +52,7 @@ def alive(references: list[Any]) -> list[Any]:
     return [r() for r in references if r() is not None]
 
 
+@pytest.mark.slow
 @together("program", PROGRAMS)
 def test_no_reference_cycles(program: str) -> None:
     """After forward and backward, and after a backward pass that was recorded, every node goes with its tensors."""
@@ -70,6 +71,7 @@ def test_no_reference_cycles(program: str) -> None:
         assert not alive(gone), "a recorded backward pass"
 
 
+@pytest.mark.slow
 @together("program", PROGRAMS)
 def test_no_aliasing_and_inputs_stay(program: str) -> None:
     roots, leaves, weights = sample(program)
@@ -86,6 +88,7 @@ def test_no_aliasing_and_inputs_stay(program: str) -> None:
         assert not any(np.shares_memory(a, t.detach().numpy()) for t in (*given, *roots)), "a gradient and a tensor"
 
 
+@pytest.mark.slow
 @together("program", PROGRAMS)
 def test_every_way_to_walk_gives_the_same_bits(program: str) -> None:
     """Hooks, targets, anomaly detection and a differentiable backward pass change no number."""

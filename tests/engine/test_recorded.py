@@ -99,6 +99,7 @@ def test_behaviour(case: dict[str, Any], as_torch: None) -> None:
         assert (plain(message) or "").startswith(case["error_message"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", ["samples", "indexing", "operations", "calls"])
 def test_values_gradients_and_errors(subject: str) -> None:
     assert recorded.differing(minigrad, subject) == []

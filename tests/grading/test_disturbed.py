@@ -81,6 +81,7 @@ def raising(error: BaseException) -> Iterator[str]:
     raise error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("disturb", "says"),
     [(full_disk, "No space left"), (full_at_the_end, "No space left"), (read_only, "Read-only"),

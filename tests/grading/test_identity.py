@@ -164,6 +164,7 @@ def graded(folder: Path, out: Path, roster: tuple[Person, ...], *more: Path) -> 
     return found, (out / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["zsmith", "zoe@x", "4711", "smith, zoe", "Zoë Smith", "zoe_smith"])
 def test_a_name_takes_nobodys_grade(name: str, tmp_path: Path, level: str) -> None:  # noqa: F811
     """Zoe's folder is known by her name; a neighbour calls a folder like something else of hers, and hands in later."""
@@ -196,6 +197,7 @@ def test_a_loose_file_is_no_folder(tmp_path: Path, level: str) -> None:  # noqa:
     assert "These read alike, and each has a row of its own: ann, ann.ipynb" in page
 
 
+@pytest.mark.slow
 def test_a_name_of_moodle_is_one_person_if_the_class_list_has_one(tmp_path: Path, level: str) -> None:  # noqa: F811
     for download, number, lesson in (("one", 101, 5), ("two", 202, 6)):
         folder = tmp_path / download / f"Zoe Smith_{number}_assignsubmission_file_"
@@ -225,6 +227,7 @@ def test_who_takes_a_name_in_moodle_replaces_no_grade(tmp_path: Path, level: str
     assert found == [("Zoe Smith", "4711", "1"), ("bob", "", "1")]
 
 
+@pytest.mark.slow
 def test_strangers_do_not_decide_which_lessons_count(tmp_path: Path, level: str) -> None:  # noqa: F811
     """One person may lay any number of loose files beside the folders of a class."""
     hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=RIGHT)
@@ -235,6 +238,7 @@ def test_strangers_do_not_decide_which_lessons_count(tmp_path: Path, level: str)
     assert "09_custom_function" not in rows(tmp_path / "out")[0] and "Lesson 09 does not count: 0 of 2" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("year", [1902, 1969, 2263, 2300, 2999])
 def test_a_file_from_any_year_stops_nobody(year: int, tmp_path: Path, level: str) -> None:  # noqa: F811
     hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=WRONG)
@@ -253,6 +257,7 @@ def test_doubts_are_told_on_the_screen(
     assert len(table) == 3
 
 
+@pytest.mark.slow
 def test_the_class_list_says_whose_any_source_is(tmp_path: Path, level: str) -> None:  # noqa: F811
     """The column `folder` takes what a doubt calls a source, wherever that comes from, and is trusted more than a number."""
     (tmp_path / "in").mkdir()

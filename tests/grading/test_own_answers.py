@@ -86,6 +86,7 @@ NOT_RIGHT = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "says"), NOT_RIGHT)
 def test_a_file_that_is_not_right_grades_nothing(
     rows: str, says: str, hand_ins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

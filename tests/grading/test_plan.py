@@ -63,6 +63,7 @@ ROSTER = (
 )
 
 
+@pytest.mark.slow
 def test_a_teachers_afternoon(
     tmp_path: Path, level: str, here: None, capsys: pytest.CaptureFixture[str]  # noqa: F811
 ) -> None:
@@ -107,6 +108,7 @@ def test_a_teachers_afternoon(
     assert cli.main([*command, "--regrade", "5.1"]) == 1 and "0 verdicts moved since before" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_partial_credit_counts_a_students_own_questions_alone(tmp_path: Path, level: str) -> None:  # noqa: F811
     slip = "def vjp_square(v, x):\n    return 2 * x * v if len(x) < 4 else x"
     hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=slip, cy="def vjp_square(v, x):\n    return 0 * x")
@@ -202,6 +204,7 @@ def test_what_was_not_asked_for_is_no_column_of_zeros(tmp_path: Path, level: str
     assert "05_vectors" not in rows(out)[0] and [row["06_broadcasting"] for row in rows(out)] == ["0", "0", "0"]
 
 
+@pytest.mark.slow
 def test_copies_links_and_lookalikes_are_named(tmp_path: Path, level: str) -> None:  # noqa: F811
     long = RIGHT + "\n" + "\n".join(f"def helper_{n}(value):\n    return value + {n}" for n in range(20))
     renamed = "# mine\n" + long.replace("helper_", "assist_").replace("value", "number")

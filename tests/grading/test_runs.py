@@ -135,6 +135,7 @@ def test_seeds_differ_by_student_exercise_key_and_notebook(tmp_path: Path, level
     assert not later & seeds
 
 
+@pytest.mark.slow
 def test_nothing_is_graded_twice_and_only_what_changed_again(
     tmp_path: Path, level: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,6 +329,7 @@ def test_without_a_sandbox_nobody_is_graded(tmp_path: Path, monkeypatch: pytest.
     assert status(out, "ann") == "passed"
 
 
+@pytest.mark.slow
 def test_the_level_that_is_no_boundary_wants_trust() -> None:
     with pytest.raises(Unavailable, match="not a security boundary"):
         sandbox.choose("process")
@@ -377,6 +379,7 @@ def test_what_moved_and_why(tmp_path: Path, level: str, monkeypatch: pytest.Monk
     assert {m["why"] for m in found} == {"a changed check"}
 
 
+@pytest.mark.slow
 def test_nothing_of_a_student_is_rendered(tmp_path: Path, level: str) -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(1)>\\u202e" + "A" * 10_000
     hand_ins = hand_in(

@@ -71,6 +71,7 @@ def test_a_command_that_was_stopped_and_goes_on_is_nobodys_delay(monkeypatch: py
     student.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_memory_is_what_the_exercise_says(level: str) -> None:
     student = worker(level, memory=128 << 20)

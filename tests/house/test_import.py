@@ -57,6 +57,7 @@ print(minigrad.record is record, isinstance(minigrad.record(x * x), Recording), 
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["assert 'minigrad.record' not in sys.modules; minigrad.record", "import minigrad.record"])
 def test_record_is_the_function_whichever_of_it_and_its_package_came_first(first: str) -> None:
     code = RECORD.format(first=first)

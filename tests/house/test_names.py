@@ -102,6 +102,7 @@ def test_every_written_lesson_introduces_something_new(lesson: Lesson) -> None:
     assert not set(lesson.introduces) & set(earlier)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("later", [each for each in SOLVED if each.number], ids=lambda lesson: lesson.slug)
 def test_a_later_name_in_an_earlier_solution_is_found(later: Lesson) -> None:
     name = next(name for name in later.introduces if name.isidentifier())

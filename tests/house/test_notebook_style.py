@@ -116,6 +116,7 @@ def test_the_reason_under_a_locked_program_is_folded(lesson: str) -> None:
         assert reason.startswith("<details>") and reason.count("</details>") == 1, f"under {nb[place]['source']}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_stored_invitation_to_predict_is_folded(lesson: str) -> None:
     """Where there is no kernel, as on GitHub, it is one line that opens on a click."""

@@ -98,6 +98,7 @@ def result(program: str, engine: Any) -> Any:
     return told[-1].category if told else value
 
 
+@pytest.mark.slow
 @claims
 def test_minigrad_does_what_the_prose_says_of_pytorch(
     kind: str, lesson: str, cell: str, words: str, program: str, gives: Any
@@ -117,6 +118,7 @@ def test_pytorch_does_what_the_prose_says(kind: str, lesson: str, cell: str, wor
     assert result(program, torch) == gives
 
 
+@pytest.mark.slow
 def test_two_units_of_lesson_12_hardly_moved() -> None:
     """Under its picture of the first twelve units: units 0 and 3 are pale."""
     space: dict[str, Any] = {}

@@ -74,12 +74,14 @@ def test_wrong_use_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixtu
     assert "usage:" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["check", "solution", "reset"])
 def test_a_missing_notebook_is_wrong_use(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(command, "nowhere.ipynb") == 2
     assert "there is no notebook nowhere.ipynb" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["check", "solution", "reset"])
 def test_a_file_that_is_no_notebook(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.ipynb").write_text("hello", encoding="utf-8")
@@ -90,6 +92,7 @@ def test_a_file_that_is_no_notebook(command: str, folder: Path, capsys: pytest.C
     assert run(command, "deep.ipynb") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [["lab", "--dir", "file"], ["lab", "--dir", "file/x"], ["build", "--nbgrader", "file"], ["progress", "--dir", "file"]],
@@ -112,6 +115,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.fullmatch(r"minigrad-course \d+\.\d+\.\d+\n", capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_as_a_program_it_prints_plain_ascii(blank: Path) -> None:
     """In a pipe whose encoding is ASCII; no escape sequences either."""
     done = subprocess.run(
@@ -137,6 +141,7 @@ def test_a_reader_who_leaves_early(folder: Path) -> None:
         assert (program.stderr.read(), program.wait()) == (b"", 1)
 
 
+@pytest.mark.slow
 def test_check_of_a_blank_notebook(blank: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("check", blank) == 1
     shown = capsys.readouterr().out
@@ -144,6 +149,7 @@ def test_check_of_a_blank_notebook(blank: Path, capsys: pytest.CaptureFixture[st
     assert re.search(r"^0 of \d+ passed$", shown, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_check_of_a_solved_notebook(solved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("check", solved) == 0
     shown = capsys.readouterr().out
@@ -410,6 +416,7 @@ def test_engine_writes_what_is_missing_and_says_whose_it_is(folder: Path, capsys
     assert "my_engine.py has 1 of" in (shown := capsys.readouterr().out) and "from the reference 3.1, 3.2" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "before", "says"),
     [

@@ -70,6 +70,7 @@ def exists(command: str) -> None:
         assert all((ROOT / word).exists() for word in arguments if word.endswith(".py")), command
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_command_of_a_page_runs_or_is_excused(page: Path, tmp_path: Path) -> None:
     for command in commands(page):

@@ -60,6 +60,7 @@ def runner(client: Any) -> Run:
     return run
 
 
+@pytest.mark.slow
 def test_before_the_first_cell_the_words_of_the_course_ask_for_it(kernel: tuple[KernelManager, Any]) -> None:
     run = runner(kernel[1])
     for word in ('check("0.1")', 'hint("0.1")', 'predict("0.0", [1, ...])', "progress()"):
@@ -87,6 +88,7 @@ CHANGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source, says", CHANGED.values(), ids=CHANGED)
 def test_a_value_of_an_earlier_run_is_named_and_never_passes(run: Run, source: str, says: str) -> None:
     passes(run)
@@ -108,6 +110,7 @@ HONEST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell, source", HONEST.values(), ids=HONEST)
 def test_a_name_that_is_set_in_any_way_counts(run: Run, cell: str, source: str) -> None:
     passes(run)
@@ -123,6 +126,7 @@ INDIRECT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", INDIRECT.values(), ids=INDIRECT)
 def test_a_cell_that_is_run_again_as_it_was_gives_the_same_names(run: Run, source: str) -> None:
     for text in (source, source, "answr = 42", source):
@@ -130,6 +134,7 @@ def test_a_cell_that_is_run_again_as_it_was_gives_the_same_names(run: Run, sourc
     assert "0.1 a first answer: passed" in run('check("0.1")', "the check")
 
 
+@pytest.mark.slow
 def test_a_name_that_has_its_value_before_the_cell_fails_is_judged(run: Run) -> None:
     """A hand-in, which goes on after a cell that fails, has this value too."""
     passes(run)
@@ -146,6 +151,7 @@ def test_a_name_that_has_its_value_before_the_cell_fails_is_judged(run: Run) -> 
     assert LEFT in run('check("0.1")', "the check")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["answer(2", "answer == (2", "print(answer", "if answer(:"])
 def test_a_name_that_is_only_used_belongs_to_no_other_cell(run: Run, source: str) -> None:
     passes(run)

@@ -139,6 +139,7 @@ def test_a_folder_that_cannot_be_used_is_said_with_what_to_do(
     assert (tmp_path / lookup.COURSE).read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.slow
 def test_the_course_opened_last_is_found_from_any_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -85,6 +85,7 @@ def test_every_lesson_is_found_by_its_number_its_name_and_a_word_of_its_own() ->
     assert lookup.lesson("0013.7") == ("13_clinic", "13.7")
 
 
+@pytest.mark.slow
 def test_one_exercise_alone_is_judged(above: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "0.1"]) == 1
     shown = capsys.readouterr().out
@@ -97,6 +98,7 @@ def no_room(path: Path, content: bytes) -> None:
     raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
 
+@pytest.mark.slow
 @together("place", PLACES)
 def test_reset_keeps_what_was_there_and_names_it(
     place: str, above: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -129,6 +131,7 @@ def test_solution_lies_beside_the_students_own(place: str, above: Path, monkeypa
     mine(above).with_name("05_vectors_solution.ipynb").unlink()
 
 
+@pytest.mark.slow
 def test_the_solution_of_one_exercise_is_written_alone(above: Path, capsys: pytest.CaptureFixture[str]) -> None:
     blank = notebooks.code_cells(notebooks.read(mine(above)))
     answers = notebooks.code_cells(notebooks.read(notebooks.path("solutions", "05_vectors")))
@@ -143,6 +146,7 @@ def test_the_solution_of_one_exercise_is_written_alone(above: Path, capsys: pyte
     assert not mine(above).with_name("05_vectors_solution.ipynb").exists()
 
 
+@pytest.mark.slow
 def test_an_answer_in_the_form_counts_for_check_as_for_progress(
     above: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -192,6 +196,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     return seen
 
 
+@pytest.mark.slow
 @together("place", PLACES)
 def test_lab_opens_the_lesson_in_the_course_that_is_there(
     place: str, above: Path, opened: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
@@ -205,6 +210,7 @@ def test_lab_opens_the_lesson_in_the_course_that_is_there(
     assert not (above / COURSE / COURSE).exists()
 
 
+@pytest.mark.slow
 def test_lab_makes_a_course_where_there_is_none(
     tmp_path: Path, opened: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -224,6 +230,7 @@ def test_lab_makes_a_course_where_there_is_none(
     assert opened[-1] == (str(tmp_path / "class" / "mine"), "notebooks/05_vectors.ipynb")
 
 
+@pytest.mark.slow
 def test_a_course_under_another_name_is_found_and_of_two_none_is_guessed(
     above: Path, checked: list[tuple[Path, str]], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -73,6 +73,7 @@ def test_every_exercise_of_a_lesson_has_its_check(lesson: str) -> None:
     assert asked == [exercise.id for exercise in lessons.lesson(int(lesson[:2])).exercises if exercise.points]
 
 
+@pytest.mark.slow
 def test_stored_reference_pages_are_what_the_code_gives() -> None:
     for file, text in building.pages().items():
         assert file.read_bytes().decode() == text, "run: minigrad build"

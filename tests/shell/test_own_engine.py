@@ -35,6 +35,7 @@ def kept(folder: Path) -> str:
     return (folder / FILE).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_solutions_kept_one_after_another_train_the_digits(tmp_path: Path) -> None:
     """As a student would, from 03 to 12: it agrees with PyTorch's losses, reads the digits, and the stepper walks it."""
     for part in PARTS.values():
@@ -55,6 +56,7 @@ def test_the_solutions_kept_one_after_another_train_the_digits(tmp_path: Path) -
     assert "xᵀ @ g = [[66], [88]]; w has [[66], [88]] (1 of 1)" in walked and "differs" not in walked
 
 
+@pytest.mark.slow
 def test_parts_that_come_late_stand_where_they_are_needed(tmp_path: Path) -> None:
     """Who skipped lessons fills the gaps afterwards: first the odd ones, then the even ones."""
     for odd in (1, 0):
@@ -231,6 +233,7 @@ def imported() -> ModuleType:
     return importlib.import_module("my_engine")
 
 
+@pytest.mark.slow
 def test_the_engine_is_the_file_in_the_folder_of_the_course_completed(course: tuple[Path, list[str]]) -> None:
     folder, told = course
     for part in ("3.4", "7.1"):

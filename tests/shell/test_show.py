@@ -41,6 +41,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     return line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -85,6 +86,7 @@ def huge(file: Path) -> None:
     Image.new("1", (10_000, 9_000)).save(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "says"),
     [
@@ -132,6 +134,7 @@ def test_an_option_of_another_lesson_and_a_lesson_without_a_page(folder: Path, c
     assert "No such file" in refused(capsys, "03", "--data", "nowhere.csv")
 
 
+@pytest.mark.slow
 def test_a_page_never_takes_the_place_of_another(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -34,6 +34,7 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_lesson_becomes_a_page_that_moves(lesson: Path) -> None:
     page = (lesson / "lessons" / "02_chain_rule.html").read_text(encoding="utf-8")
     nb = notebooks.read(notebooks.path("notebooks", "02_chain_rule"))
@@ -49,6 +50,7 @@ def test_a_lesson_becomes_a_page_that_moves(lesson: Path) -> None:
     assert not re.findall(r'(?:src|href)="(?:https?:|/)', page)
 
 
+@pytest.mark.slow
 def test_a_page_names_its_address_and_a_picture_where_the_address_is_known(tmp_path: Path, lesson: Path) -> None:
     for _ in site.build(tmp_path, only="02", address="https://ada.github.io/course"):
         pass
@@ -64,6 +66,7 @@ def test_a_page_names_its_address_and_a_picture_where_the_address_is_known(tmp_p
     assert not any(word in without for word in ("canonical", "og:image", "twitter:card", "mybinder", "colab", "edit/main"))
 
 
+@pytest.mark.slow
 def test_a_second_build_changes_nothing(lesson: Path) -> None:
     assert {what for _, what in site.build(lesson, only="02")} == {"unchanged"}
 
@@ -105,6 +108,7 @@ def test_a_page_can_judge_every_prediction_of_the_lessons() -> None:
             )
 
 
+@pytest.mark.slow
 def test_teachers_read_what_students_answer_and_what_they_are_told(lesson: Path) -> None:
     page = (lesson / "answers" / "02_chain_rule.html").read_text(encoding="utf-8")
     assert '<a href="../misconceptions.html#m' in page and "For teachers." in page
@@ -120,6 +124,7 @@ EDGES = """() => [...document.querySelectorAll("article > :is(p, pre, form, bloc
     .map((e) => Math.round(e.getBoundingClientRect().right))"""
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.needs("chromium")
 def test_text_code_and_figures_end_at_one_edge_and_drawings_are_dark_in_the_dark(page: Any, lesson: Path) -> None:

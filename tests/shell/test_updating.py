@@ -35,6 +35,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
+@pytest.mark.slow
 def test_a_folder_of_another_edition(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = contents(folder)
     *_, news = lab.lay_out(folder)
@@ -64,6 +65,7 @@ def edit(file: Path, change: Any) -> None:
     notebooks.write(nb, file)
 
 
+@pytest.mark.slow
 def test_a_folder_of_an_older_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Solved, run and annotated notebooks are not called old; those of which the text has changed since are."""
     *_, news = lab.lay_out(tmp_path)

@@ -97,6 +97,7 @@ def seen(data: dict[str, Any]) -> dict[str, Any]:
     return {"quiz": graph} | {part: [of(item) for item in data[part]] for part in ("nodes", "forward", "steps")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function, one, other, more", PAIRS, ids=lambda given: getattr(given, "__name__", ""))
 def test_a_changed_input_shows_what_python_shows(engine, function, one, other, more) -> None:
     def data_at(inputs: dict[str, Any]) -> dict[str, Any]:
@@ -302,6 +303,7 @@ TYPED = {  # inputs and lines: what is said of them is what Python says of the s
 }
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_typed_formula_is_what_python_says(engine, tmp_path) -> None:
     """All but saved shapes and exponents, which a visitor's graph does not have, and questions about the graph."""
     functions = "sin tanh relu sqrt log abs sum mean".split()  # noqa: SIM905

@@ -51,6 +51,7 @@ def picture(name: str):
     return PICTURES[name]()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_is_a_figure_with_words(name: str) -> None:
     made = PICTURES[name]()  # of its own: a second drawing moves the axes a little
@@ -61,6 +62,7 @@ def test_a_picture_is_a_figure_with_words(name: str) -> None:
     assert bundle["text/html"].startswith(f'<img alt="{escape(made.alt, quote=True)}" src="data:image/png;base64,')
 
 
+@pytest.mark.slow
 def test_what_jupyterlab_shows_has_its_words_and_what_is_stored_is_a_picture(monkeypatch) -> None:
     x = torch.tensor(3.0, requires_grad=True)
     for made in (viz.plots.step_size(np.sin, 1.2, np.cos(1.2)), viz.draw(x * x + 2)):
@@ -83,6 +85,7 @@ def contrast(one, other) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_is_legible_and_does_not_glare_on_a_page_of_any_theme(name: str) -> None:
     made = picture(name)
@@ -125,6 +128,7 @@ def test_the_flow_names_the_callers_tensors() -> None:
     assert x.grad is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [
     lambda display: viz.plots.slope_slider(lambda x: x**3, 2.0, display=display),
     lambda display: viz.plots.chain_slider({"y": torch.sin, "z": torch.exp}, 2.0, display=display),

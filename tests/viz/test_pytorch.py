@@ -44,6 +44,7 @@ def small_heap():
 # ---------------------------------------------------------------- without PyTorch
 
 
+@pytest.mark.slow
 def test_pytorch_is_not_imported_for_a_tensor_of_ours() -> None:
     code = (
         "import sys, minigrad; from minigrad.viz import step; x = minigrad.tensor(3.0, requires_grad=True);"
@@ -52,6 +53,7 @@ def test_pytorch_is_not_imported_for_a_tensor_of_ours() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 def test_a_pytorch_that_is_switched_off_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """As while a check runs an answer that uses minigrad."""
 
@@ -64,21 +66,25 @@ def test_a_pytorch_that_is_switched_off_is_not_asked(monkeypatch: pytest.MonkeyP
     assert "leaf" in str(explain(x)) and record(x * x).steps
 
 
+@pytest.mark.slow
 def test_each_has_a_home_in_minigrad_viz() -> None:
     assert (viz.record, viz.explain, viz.check_graph) == (record, explain, check_graph)
 
 
+@pytest.mark.slow
 def test_what_is_no_tensor_gets_a_sentence() -> None:
     with pytest.raises(TypeError, match="takes a tensor of minigrad or of PyTorch, not int"):
         record(3)
 
 
+@pytest.mark.slow
 def test_a_complex_number_is_written_as_such() -> None:
     assert [number(np.complex64(z)) for z in (1 + 2j, -0.5j, 3 - 1j)] == ["1+2j", "0-0.5j", "3-1j"]
     shown = plain(np.array([1 + 2j, 3]), 16)
     assert shown["d"] == ["1+2j", "3+0j"] and shown["top"] == 3
 
 
+@pytest.mark.slow
 def test_an_extent_says_of_a_large_array_what_the_array_says() -> None:
     array = np.arange(-3000, 3000.0).reshape(60, 100)
     extent = Extent.of(array.shape, array[:8, :8], facts_of(array))

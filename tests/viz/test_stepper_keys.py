@@ -151,6 +151,7 @@ def test_in_the_frame_of_a_saved_notebook(page: Any, tmp_path: Any) -> None:
     every_key(page, root)
 
 
+@pytest.mark.slow
 def test_what_is_open_survives_painting(stepper: Any) -> None:
     """A card and a locked answer were painted anew, and the focus fell to the page."""
     stepper.locator("[data-node] .box").first.click()
@@ -186,6 +187,7 @@ def inputs(page: Any) -> Any:
     return page
 
 
+@pytest.mark.slow
 def test_letters_in_an_input_are_answered_and_the_number_comes_back(inputs: Any) -> None:
     field = inputs.get_by_label("x", exact=True)
     field.focus()
@@ -202,6 +204,7 @@ def test_letters_in_an_input_are_answered_and_the_number_comes_back(inputs: Any)
     assert field.input_value() == "2", "a field left empty shows the number that holds"
 
 
+@pytest.mark.slow
 def test_each_input_has_its_slider_whose_ends_are_named(inputs: Any) -> None:
     where = lambda name: inputs.get_by_label(f"Change {name}", exact=True)
     assert "status" not in inputs.locator(".mg-strip").aria_snapshot(), "an end is no message"
@@ -217,6 +220,7 @@ def test_each_input_has_its_slider_whose_ends_are_named(inputs: Any) -> None:
     assert inputs.evaluate("sent").pop()[:2] == ["v", 1]
 
 
+@pytest.mark.slow
 def test_on_a_touch_screen_the_words_are_other_ones(chromium: Any, tmp_path: Any) -> None:
     file = tmp_path / "touch.html"
     file.write_text(pages.page_of(made()), encoding="utf-8")
