@@ -72,7 +72,7 @@ def test_what_is_seen_of_an_answer_is_said(id, code):
 
 def test_a_program_names_the_part_that_is_wrong():
     found = judged("3.2", PRODUCT.replace("WRONG", "other.grad * out.grad + other.data"))
-    assert found.lines == ("a.grad is not right.",), found
+    assert found.lines == ("a.grad is not right.", "The second number is not right; the others are."), found
 
 
 def test_each_function_of_an_exercise_gets_its_own_words():

@@ -25,7 +25,7 @@ from minigrad.course.exercise import (
     run,
     value,
 )
-from minigrad.course.judge import findings, shrinking
+from minigrad.course.judge import findings
 from minigrad.course.judge.comparing import ODD, difference
 from minigrad.course.judge.raised import explained
 from minigrad.course.judge.shown import shown_call, spelled, typed
@@ -315,8 +315,7 @@ def test_an_error_is_explained_by_what_it_is():
     for kind, message, line, means in (
         ("RuntimeError", "mat1 and mat2 shapes cannot be multiplied (3x3 and 4x2)", 18, "In a product"),
         ("ValueError", "matmul: Input operand 1 does not have enough dimensions (has 0, gufunc core ...", 2, "brackets"),
-        ("AttributeError", "'FunctionCtx' object has no attribute 'k'", 79, "forward has not put there"),
-        ("AttributeError", "cannot assign module before Module.__init__() call", 90, "super().__init__()"),
+        ("AttributeError", "'FunctionCtx' object has no attribute 'k'", 79, "nothing of that name"),
         ("TypeError", "__init__() takes from 2 to 4 positional arguments but 5 were given", 2, "In this line"),
         ("TypeError", "double() takes 0 positional arguments but 1 was given", None, "Which inputs does the task name"),
         ("TypeError", "'NoneType' object is not reversible", 3, "still blank"),
@@ -400,44 +399,6 @@ def test_how_values_are_written():
     assert spelled((3,)) == "(3,)"
     assert len(typed(np.zeros(10_000))) < 200
     assert shown_call(exercise(), call(A, k=2).of("f")) == f"f({typed(A)}, k=2)"
-
-
-def test_a_failing_program_is_made_small(monkeypatch):
-    monkeypatch.setattr(shrinking, "SECONDS", 60.0)  # on a busy machine, too
-
-    class Stack:
-        def __init__(self):
-            self.items = []
-
-        def push(self, item):
-            self.items.append(item)
-
-        def total(self):
-            return sum(self.items)
-
-    class Wrapping(Stack):
-        def total(self):
-            return sum(self.items) % 32
-
-    long = (
-        "s, other = Stack(), Stack()\nother.push(b)\nfor i in range(40):\n    s.push(a)\n    b = i\n"
-        "[other.total(), s.total()]"
-    )
-    ex = program(
-        "99.8", "Stack", title="stack", probes=lambda rng: [run(long, a=3.5, b=1.5).expect([1.5, 140.0])],
-        wrong=[], alternatives=[Stack, type("Other", (Stack,), {})],
-    )  # fmt: skip
-    found = judge(ex, Local({"Stack": Wrapping}))
-    assert found.call == "a = 4.0\ns = Stack()\nfor i in range(10):\n    s.push(a)\ns.total()", found.call
-    assert (found.status, found.got) == ("wrong", "8.0")
-    assert judge(ex, Local({"Stack": Wrapping})) == found
-
-    class Broken(Stack):
-        def total(self):
-            raise KeyError("no")
-
-    found = judge(ex, Local({"Stack": Broken}))
-    assert found.call == "other = Stack()\nother.total()" and "KeyError" in found.lines[0]
 
 
 def test_an_answer_that_changes_from_call_to_call_is_named():

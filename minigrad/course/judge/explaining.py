@@ -95,7 +95,7 @@ class Explaining(Searching):
 
     def always_so(self, seen: Finding | None, shown: Probe, failing: list[int]) -> bool:
         """True if what is seen in one answer is so in every wrong answer to the same question: else it is chance."""
-        if seen is None or seen.kind not in ("factor", "near", "transposed", "rounded", "sign"):
+        if seen is None or seen.kind not in ("factor", "near", "sign"):
             return True
         for i in failing:
             probe, answer = self.probes[i], self.answers[i]

@@ -21,7 +21,7 @@ class Finding:
     Args:
         kind: a key of `SENTENCES`.
         where: the part of the answer that it is about, or which axis.
-        numbers: factor, decimals, places or counts, by kind.
+        numbers: factor, places or counts, by kind.
         many: about an answer of several numbers.
         how: what the numbers at these places are: "zero", "negative" or "wrong".
     """
@@ -35,14 +35,12 @@ class Finding:
     @property
     def explains(self) -> bool:
         """Whether it says how the numbers came about, and not only which of them are wrong."""
-        return self.kind in ("zero", "sign", "near", "transposed", "rounded") or (
-            self.kind == "places" and self.how != "wrong"
-        )
+        return self.kind in ("zero", "sign", "near") or (self.kind == "places" and self.how != "wrong")
 
     @property
     def relates(self) -> bool:
         """Whether it compares each number with the right one."""
-        plain = self.kind in ("sign", "near", "rounded", "factor", "same factor", "zero")
+        plain = self.kind in ("sign", "near", "factor", "same factor", "zero")
         return plain or (self.kind == "places" and self.how != "wrong")
 
 
@@ -60,23 +58,13 @@ def of_places(found: Finding) -> str:
     return f"The {which} number {'is' if len(places) == 1 else 'are'} {how}; {others}{' right' * (found.how != 'wrong')}."
 
 
-def of_rounding(found: Finding) -> str:
-    """A number that has lost its decimals."""
-    if found.many:
-        return "The numbers are rounded: give back the numbers themselves."
-    digits = f" to {found.numbers[0]:g} decimals" * (found.numbers[0] > 1)
-    return f"It is rounded{digits}: give back the number itself."
-
-
 SENTENCES: dict[str, Callable[[Finding], str]] = {
     "near": lambda f: "It is very near: rounded, measured with a small step, or computed in float32?",
-    "transposed": lambda f: "It is the right table, transposed.",
     "beginning": lambda f: "What came back is right, and the rest of it is missing. Does something end too early?",
     "sign": lambda f: "Every number has the right size and the wrong sign." if f.many else "Only its sign is wrong.",
     "zero": lambda f: "Every number is zero." if f.many else "It is zero.",
     "factor": lambda f: f"{'Every number' if f.many else 'It'} is {f.numbers[0]:.4g} times what it should be.",
     "same factor": lambda f: "All numbers are wrong by the same factor.",
-    "rounded": of_rounding,
     "places": of_places,
     "count": lambda f: f"{f.numbers[0]:g} of {f.numbers[1]:g} numbers are right; the first that is not is at [{f.where}].",
     "rest": lambda f: "The other values are right." if f.many else "The other value is right.",

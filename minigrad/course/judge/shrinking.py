@@ -1,14 +1,11 @@
-"""Smaller questions: what is left of a failing call or program when everything is taken away that can be.
+"""Smaller questions: the same call or program with less data.
 
-`simpler(probe)` gives questions a little smaller than a probe: shorter axes and plainer numbers for a call; for a
-program also a statement left out, a loop run less often, one number looked at instead of a list of them. Whether a
-smaller question still has a right answer, and still gets a wrong one, is for the judge to find out.
+`simpler(probe)` gives questions a little smaller than a probe: shorter axes and plainer numbers. Whether a smaller question
+still has a right answer, and still gets a wrong one, is for the judge to find out.
 """
 
 from __future__ import annotations
 
-import ast
-import copy
 import dataclasses
 import math
 import time
@@ -63,10 +60,7 @@ def count(value: Any) -> int:
 
 
 def simpler(probe: Probe) -> Iterator[Probe]:
-    """Questions a little smaller: less code, an axis length shortened wherever it occurs, then plainer numbers."""
-    if probe.kind == "run" and probe.outside is None:  # the outside needs all of its data
-        for code in shorter_programs(probe.code):
-            yield without_spare_data(dataclasses.replace(probe, code=code))
+    """Questions a little smaller: an axis length shortened wherever it occurs, then plainer numbers."""
     given = [*probe.args, *probe.data.values()]
     lengths = sorted({n for a in given if isinstance(a, np.ndarray) for n in a.shape if n > 1}, reverse=True)
     for n in lengths:
@@ -101,68 +95,3 @@ def plainer(value: Any) -> Iterator[Any]:
                 yield plain
     if type(value) is float and abs(value) > 2:
         yield from (plain for plain in (float(round(value)), np.copysign(2.0, value).item()) if plain != value)
-
-
-# --- programs -----------------------------------------------------------------------------------------------
-
-
-def shorter_programs(code: str) -> Iterator[str]:
-    """The program with one thing less in it, its last line kept as the answer."""
-    tree = ast.parse(code)
-    for path in places(tree):
-        for number in range(len(list(cuts(follow(tree, path))))):
-            smaller = copy.deepcopy(tree)
-            list(cuts(follow(smaller, path)))[number]()
-            if smaller.body and isinstance(smaller.body[-1], ast.Expr):
-                yield ast.unparse(ast.fix_missing_locations(smaller))
-
-
-Path = tuple[tuple[str, int], ...]
-
-
-def places(node: ast.AST, path: Path = ()) -> Iterator[Path]:
-    """The way to each node: (field, index) after (field, index)."""
-    yield path
-    for name, value in ast.iter_fields(node):
-        for i, child in enumerate(value if isinstance(value, list) else [value]):
-            if isinstance(child, ast.AST):
-                yield from places(child, (*path, (name, i)))
-
-
-def follow(node: ast.AST, path: Path) -> Any:
-    """The node at the end of the way."""
-    found: Any = node
-    for name, i in path:
-        value = getattr(found, name)
-        found = value[i] if isinstance(value, list) else value
-    return found
-
-
-def cuts(node: Any) -> Iterator[Any]:
-    """What can be taken away at this node, each as an action."""
-    body = getattr(node, "body", None)
-    if isinstance(body, list):
-        last = isinstance(node, ast.Module)  # the last line of the whole is the answer
-        for i in range(len(body) - last):
-            if len(body) > 1:
-                yield lambda i=i: body.pop(i)
-    if isinstance(node, ast.Module) and isinstance(node.body[-1], ast.Expr):
-        answer = node.body[-1]
-        if isinstance(answer.value, ast.List) and len(answer.value.elts) > 1:
-            for element in answer.value.elts:
-                yield lambda element=element: setattr(answer, "value", element)
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
-        names, values = node.targets[0].elts, node.value.elts
-        for i in range(len(names)):
-            if len(names) == len(values) == 2:
-                yield lambda i=i: node.__dict__.update(targets=[names[1 - i]], value=values[1 - i])
-            elif len(names) == len(values):
-                yield lambda i=i: (names.pop(i), values.pop(i))
-    if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 3:
-        yield lambda: setattr(node, "value", node.value // 2)
-
-
-def without_spare_data(probe: Probe) -> Probe:
-    """The probe without inputs that its program no longer mentions."""
-    named = {node.id for node in ast.walk(ast.parse(probe.code)) if isinstance(node, ast.Name)}
-    return dataclasses.replace(probe, data={name: value for name, value in probe.data.items() if name in named})
