@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import linecache
 import os
-from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
@@ -19,17 +18,9 @@ MOST_LINES = 120
 GAP = 2  # lines between two that made something are shown up to so many
 
 
-@dataclass
-class Block:
-    """The lines of one piece of code that are shown, by their numbers in the file."""
-
-    code: CodeType
-    wanted: set[int] = field(default_factory=set)
-
-
 def code_of(recording: Recording) -> tuple[list[dict[str, Any]], list[list[int] | None]]:
     """Blocks `{title, lines: [[number, text], ...]}`, and for each tensor [block, line, column, line, column]."""
-    blocks: dict[CodeType, Block] = {}
+    wanted: dict[CodeType, set[int]] = {}  # the lines of each piece of code that are shown
     found: list[tuple[CodeType, Span] | None] = []
     for place in recording.places:
         span = None if place.site is None else span_of(*place.site)
@@ -39,17 +30,17 @@ def code_of(recording: Recording) -> tuple[list[dict[str, Any]], list[list[int] 
         code = place.site[0]
         found.append((code, span))
         if not place.leaf:
-            blocks.setdefault(code, Block(code)).wanted.update(range(span[0], span[2] + 1))
-    shown = sorted(blocks.values(), key=lambda b: (b.code.co_filename, b.code.co_firstlineno))
+            wanted.setdefault(code, set()).update(range(span[0], span[2] + 1))
+    shown = sorted(wanted, key=lambda code: (code.co_filename, code.co_firstlineno))
     made: list[dict[str, Any]] = []
     where: dict[CodeType, tuple[int, int, dict[int, int]]] = {}
     room = MOST_LINES
-    for block in shown:
-        lines, indent, rows = lines_of(block, room)
+    for code in shown:
+        lines, indent, rows = lines_of(code, wanted[code], room)
         room -= len(lines)
         if lines:
-            where[block.code] = (len(made), indent, rows)
-            made.append({"title": title_of(block.code, len(shown)), "lines": lines})
+            where[code] = (len(made), indent, rows)
+            made.append({"title": title_of(code, len(shown)), "lines": lines})
     return made, [None if entry is None else placed(*entry, where) for entry in found]
 
 
@@ -70,20 +61,18 @@ def letters(code: CodeType, line: int, column: int) -> int:
     return len(linecache.getline(code.co_filename, line).encode()[:column].decode(errors="replace"))
 
 
-def lines_of(block: Block, room: int) -> tuple[list[list[Any]], int, dict[int, int]]:
+def lines_of(code: CodeType, wanted: set[int], room: int) -> tuple[list[list[Any]], int, dict[int, int]]:
     """Numbered lines without their common indentation, that indentation, and in which row each number stands."""
-    wanted = sorted(block.wanted)
-    if block.code.co_name.isidentifier() and wanted:  # a function begins with its def
-        wanted = sorted({block.code.co_firstlineno, *wanted})
+    start = {code.co_firstlineno} if code.co_name.isidentifier() else set()  # a function begins with its def
     numbers: list[int] = []
-    for n in wanted:
+    for n in sorted(wanted | start):
         if numbers and n - numbers[-1] > GAP + 1:
             numbers.append(0)
         elif numbers and numbers[-1]:
             numbers.extend(range(numbers[-1] + 1, n))
         numbers.append(n)
     numbers = numbers[:room]
-    texts = {n: linecache.getline(block.code.co_filename, n).rstrip().expandtabs(4) if n else "" for n in numbers}
+    texts = {n: linecache.getline(code.co_filename, n).rstrip().expandtabs(4) if n else "" for n in numbers}
     indent = min((len(t) - len(t.lstrip()) for t in texts.values() if t.strip()), default=0)
     rows = {n: i for i, n in enumerate(numbers) if n}
     return [[n, texts[n][indent:]] for n in numbers], indent, rows

@@ -237,17 +237,15 @@ def edge_label(step: Step, sent: Contribution, symbol: str) -> str:
         (a, flip_a), (b, flip_b) = sent.terms
         name, flip, text = (b, flip_b, "@ {}") if a == "g" else (a, flip_a, "{} @")
         other = sent.names.get(name, name)
-        made = text.format((other if len(other) < LABEL - 2 else "(\u2026)") + ("\u1d40" if flip else ""))
-    elif sent.how == "elementwise":
+        return text.format((other if len(other) < LABEL - 2 else "(\u2026)") + ("\u1d40" if flip else ""))
+    if sent.how == "elementwise":
         factor = without_g(sent.rule)
         text = sent.renamed(factor).replace(" \u00b7 ", "\u00b7") if factor else ""
         text = f"({text})" if re.search(r" [-+<>&|]", text) and "\u00b7" not in text else text
         text = text if len(text) < LABEL - 1 else re.sub(r"(?<=\S) ([-+*/]) ", r"\1", text)
         if not text or len(text) > LABEL - 2:
             text = f"{symbol}\u2032" if symbol.isidentifier() and len(symbol) < LABEL - 2 else "slope"
-        made = f"\u00d7 {text}"
-    elif sent.how == "spread" and sent.local is not None:
-        made = f"\u00d7 {number(sent.local.flat[0])}"
-    else:
-        made = {"copy": "\u00d7 1", "move": "reshape", "scatter": "put back", "function": "backward"}.get(sent.how, "")
-    return made
+        return f"\u00d7 {text}"
+    if sent.how == "spread" and sent.local is not None:
+        return f"\u00d7 {number(sent.local.flat[0])}"
+    return {"copy": "\u00d7 1", "move": "reshape", "scatter": "put back", "function": "backward"}.get(sent.how, "")

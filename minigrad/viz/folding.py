@@ -125,9 +125,12 @@ def modules(data: dict[str, Any]) -> list[Group]:
             found[-1].members.append(node["id"])
         before = call
     users = Wires(data).users
-    groups = [group for group in found if len(group.members) > 1 and one_way_out(group, users)]
-    for group in groups:
+    groups = []
+    for group in found:
         inside = set(group.members)
+        if len(inside) < 2 or not all(users[i] <= inside for i in group.members[:-1]):
+            continue  # others use more of it than its result
+        groups.append(group)
         own = [n["id"] for n in data["nodes"] if n["leaf"] and "." in n["name"] and users[n["id"]] <= inside]
         group.members[:0] = own
     return groups
@@ -154,12 +157,6 @@ def call_of(data: dict[str, Any], node: dict[str, Any], outermost: str) -> tuple
     if not text.endswith(")"):
         return ()
     return "call", text if len(text) <= SHORT else f"{text.partition('(')[0]}(\u2026)", node["spot"]
-
-
-def one_way_out(group: Group, users: dict[int, set[int]]) -> bool:
-    """Whether only the last node is used by others."""
-    inside = set(group.members)
-    return all(users[i] <= inside for i in group.members[:-1])
 
 
 # ---------------------------------------------------------------- the folded view

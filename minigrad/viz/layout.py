@@ -10,8 +10,9 @@ one copy that stands for all. No recursion, no randomness: the same graph gives 
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -45,6 +46,10 @@ class Graph:
     height: float = LOW
     gap: float = 38.0  # between columns: the labels of the edges stand there
     again: list[Edge] = field(default_factory=list)  # lines of a loop, from one turn to the next
+
+    def widest(self, column: list[Key]) -> float:
+        """How wide a column of boxes and bends is."""
+        return max((self.width[v] for v in column if isinstance(v, int)), default=12.0)
 
 
 def lay_out(data: dict[str, Any]) -> dict[str, Any]:
@@ -109,19 +114,12 @@ def box_width(node: dict[str, Any], values: list[Any]) -> float:
     """Wide enough for the name and the operation, the value and the gradients, within limits."""
     own = node["symbol"] * (node["symbol"] != node["name"].partition(" (")[0])
     tag = "data" if not node["rg"] else "leaf" if node["leaf"] else own
-    longest = max(1.15 * len(label(node)) + min(9, len(tag)) + 1, 13)
-    arrays = [value for value in values if isinstance(value, dict)]
-    lists = [listed(value) for value in arrays]
-    longest = max(longest, *(len(text) for text in lists if len(text) <= 18), 0)
-    longest = max(longest, *(len(size_of(v)) + 3 for v, text in zip(arrays, lists, strict=True) if text[0] != "["), 0)
+    longest = max(1.15 * len(label(node["name"])) + min(9, len(tag)) + 1, 13)
+    for value in values:
+        if isinstance(value, dict):
+            text = brief(value, 18)
+            longest = max(longest, len(text), 0 if text[0] == "[" else len(size_of(value)) + 3)
     return float(min(200, round(LETTER * longest + 20)))
-
-
-def listed(value: dict[str, Any]) -> str:
-    """The numbers of a short list, else its shape."""
-    if len(value["s"]) == 1 and len(value["d"]) == value["s"][0]:
-        return "[" + ", ".join(map(str, value["d"])) + "]"
-    return sizes(value["s"])
 
 
 def label_room(data: dict[str, Any]) -> float:
@@ -130,9 +128,24 @@ def label_room(data: dict[str, Any]) -> float:
     for move in data["steps"]:
         if move["kind"] == "send":
             value = data["vals"][move["contrib"]]
-            sent = size_of(value) if isinstance(value, dict) else str(value)
+            sent = size_of(value) if isinstance(value, dict) else as_text(value)
             longest = max(longest, len(move["edge"]) - 1, len(sent))
     return float(min(96, max(48, LETTER * longest + 22)))
+
+
+def brief(value: Any, room: int = 24) -> str:
+    """A pooled value in at most so many letters: a number, a short list, else the shape."""
+    if not isinstance(value, dict):
+        return as_text(value)
+    if len(value["s"]) == 1 and len(value["d"]) == value["s"][0]:
+        text = "[" + ", ".join(as_text(x) for x in value["d"]) + "]"
+        if len(text) <= room:
+            return text
+    return sizes(value["s"])
+
+
+def as_text(value: Any) -> str:
+    return value if isinstance(value, str) else number(value)
 
 
 def sizes(shape: Sequence[int]) -> str:
@@ -149,8 +162,7 @@ def size_of(value: dict[str, Any]) -> str:
     return f"size {norm}"
 
 
-def label(node: dict[str, Any], limit: int = 18) -> str:
-    name: str = node["name"]
+def label(name: str, limit: int = 18) -> str:
     return name if len(name) <= limit else name[: limit - 1] + "\u2026"
 
 
@@ -176,13 +188,9 @@ def drawings(graph: Graph) -> list[dict[str, Any]]:
     return made
 
 
-def column_widths(graph: Graph, order: list[list[Key]]) -> list[float]:
-    return [max((graph.width[v] for v in row if isinstance(v, int)), default=12.0) + graph.gap for row in order]
-
-
 def row_count(graph: Graph, order: list[list[Key]], width: int) -> int:
     """Into how many rows the picture is cut for a page of this width."""
-    total = sum(column_widths(graph, order)) - graph.gap
+    total = sum(graph.widest(column) + graph.gap for column in order) - graph.gap
     return 1 if total <= width else min(len(order), -(-int(total) // width))
 
 
@@ -278,21 +286,14 @@ def swap_neighbours(order: list[list[Key]], up: Links, down: Links) -> None:
 
 
 def crossings(order: list[list[Key]], down: Links) -> int:
-    """How many pairs of lines cross: inversions, counted with a Fenwick tree."""
+    """How many pairs of lines cross: each line, with those above it that end below it."""
     total = 0
     for row, below in itertools.pairwise(order):
         at = {v: i for i, v in enumerate(below)}
-        tree = [0] * (len(below) + 1)
-        for seen, end in enumerate(k for v in row for k in sorted(at[w] for w in down[v])):
-            smaller, i = 0, end + 1
-            while i:
-                smaller += tree[i]
-                i -= i & -i
-            total += seen - smaller
-            i = end + 1
-            while i <= len(below):
-                tree[i] += 1
-                i += i & -i
+        ends: list[int] = []
+        for end in (k for v in row for k in sorted(at[w] for w in down[v])):
+            total += len(ends) - bisect_right(ends, end)
+            insort(ends, end)
     return total
 
 
@@ -321,10 +322,7 @@ def heights(order: list[list[Key]], down: Links, up: Links, spine: set[Key], gra
 
     y: dict[Key, float] = {}
     for row in order:
-        total = 0.0
-        for i, v in enumerate(row):
-            total += (gap(row[i - 1]) + gap(v)) / 2 if i else 0.0
-            y[v] = total
+        y.update(zip(row, offsets(row, gap)))
     for sweep in range(14):
         levels: Iterable[list[Key]] = order if sweep % 2 else reversed(order)
         for row in levels:
@@ -337,12 +335,16 @@ def heights(order: list[list[Key]], down: Links, up: Links, spine: set[Key], gra
     return {v: float(round(at)) for v, at in y.items()}
 
 
-def spread(row: list[Key], wanted: list[float], weight: list[float], gap: Any, y: dict[Key, float]) -> None:
+def offsets(row: list[Key], gap: Callable[[Key], float]) -> list[float]:
+    """How far below the first box each one stands at least."""
+    return [*itertools.accumulate(((gap(a) + gap(b)) / 2 for a, b in itertools.pairwise(row)), initial=0.0)]
+
+
+def spread(
+    row: list[Key], wanted: list[float], weight: list[float], gap: Callable[[Key], float], y: dict[Key, float]
+) -> None:
     """As near to the wanted heights as order and distance allow (pool adjacent violators)."""
-    offset, total = [], 0.0
-    for i, v in enumerate(row):
-        total += (gap(row[i - 1]) + gap(v)) / 2 if i else 0.0
-        offset.append(total)
+    offset = offsets(row, gap)
     blocks: list[list[float]] = []  # sum of weighted wishes, weight, how many
     for want, w, base in zip(wanted, weight, offset):
         blocks.append([(want - base) * w, w, 1])
@@ -387,7 +389,7 @@ def wrapped(
             column = [v for v in members if layer[v] == level]
             if not column:
                 continue
-            width = max((graph.width[v] for v in column if isinstance(v, int)), default=12.0)
+            width = graph.widest(column)
             for v in column:
                 w = graph.width[v] if isinstance(v, int) else width  # a bend runs level past the whole column
                 h = float(graph.height if v in real else 0)
@@ -408,9 +410,7 @@ def routed(
     size: tuple[float, float, list[float]],
 ) -> list[dict[str, Any]]:
     """The path of every line, from the right side of its tensor to its slot on the left side of the user."""
-    slots: dict[int, list[int]] = defaultdict(list)
-    for _, b, s in graph.edges:
-        slots[b].append(s)
+    slots = slots_of(graph.edges)
     lines: list[dict[str, Any]] = []
     used: dict[int, int] = defaultdict(int)
     for a, b, s in graph.edges:
@@ -438,19 +438,21 @@ def routed(
     return lines
 
 
+def slots_of(edges: list[Edge]) -> dict[int, list[int]]:
+    """The slots of each box at which lines arrive, from top to bottom."""
+    used = sorted({(b, s) for _, b, s in edges})
+    return {b: [s for _, s in group] for b, group in itertools.groupby(used, lambda each: each[0])}
+
+
 def port(slots: list[int], slot: int, height: float) -> float:
     """How far below the middle of its box a line arrives: the labels of two lines do not touch."""
-    ports = sorted(slots)
-    step = min(37.0, (height - 16) / max(1, len(ports) - 1))
-    return (ports.index(slot) - (len(ports) - 1) / 2) * step if slot in ports else 0.0
+    step = min(37.0, (height - 16) / max(1, len(slots) - 1))
+    return (slots.index(slot) - (len(slots) - 1) / 2) * step
 
 
 def returning(graph: Graph, boxes: dict[Key, list[float]], row_of: dict[Key, int]) -> Iterator[dict[str, Any]]:
     """The lines of loops: out on the right, back below all boxes between, and in on the left."""
-    slots: dict[int, list[int]] = defaultdict(list)
-    for _, b, s in [*graph.edges, *graph.again]:
-        if s not in slots[b]:
-            slots[b].append(s)
+    slots = slots_of([*graph.edges, *graph.again])
     for a, b, s in graph.again:
         (xa, ya, wa, ha), (xb, yb, _, hb) = boxes[a], boxes[b]
         x0, y0, x1, y1 = xa + wa, ya + ha / 2, xb, yb + hb / 2 + port(slots[b], s, hb)

@@ -17,7 +17,8 @@ from typing import Any
 from ..record.recording import Recording
 from .data import as_json, dress
 from .engine import rules
-from .svg import brief, describe, picture
+from .layout import brief
+from .svg import describe, picture
 
 HERE = Path(__file__).parent
 PLAYGROUND = ("places", "formula", "playground")  # what a page brings besides that has a field for formulas
@@ -140,12 +141,16 @@ def wrong(data: dict[str, Any], move: dict[str, Any]) -> str:
     return f"{said} Expected {expected}, found {found}."
 
 
+def image(words: str, kind: str, content: bytes) -> str:
+    """An `<img>` that holds its picture, with its words."""
+    source = base64.b64encode(content).decode()
+    return f'<img alt="{escape(words, quote=True)}" src="data:image/{kind};base64,{source}">'
+
+
 def still_html(data: dict[str, Any]) -> str:
     """Picture and table: what shows where no script may run."""
-    image = base64.b64encode(picture(data).encode()).decode()
-    alt = escape(describe(data), quote=True)
     return (
-        f'<div class="mg-still"><img src="data:image/svg+xml;base64,{image}" alt="{alt}"></div>'
+        f'<div class="mg-still">{image(describe(data), "svg+xml", picture(data).encode())}</div>'
         f'<details class="mg-still"><summary>All steps as a table</summary>{table(data)}</details>'
     )
 

@@ -167,14 +167,8 @@ def numbered(recording: Recording, steps: list[Step], boxes: list[Place]) -> Rec
         new[recording.root],
         [replace(place.get(old) or recording.places[old], id=i) for old, i in new.items()],
         [(new[x.parent], new[step.node], x.slot) for step in steps for x in step.contributions],
-        [moved(step, new) for step in steps],
+        [replace(step, node=new[step.node], contributions=[replace(x, parent=new[x.parent]) for x in step]) for step in steps],
         recording.seed,
         recording.seed_given,
         recording.remark,
     )
-
-
-def moved(step: Step, new: dict[int, int]) -> Step:
-    """The step with new numbers for the places."""
-    contributions = [replace(x, parent=new[x.parent]) for x in step.contributions]
-    return replace(step, node=new[step.node], contributions=contributions)

@@ -4,7 +4,7 @@
     chain                       the derivatives of several functions in a row
     descent, learning_rates     a path on a curve; the losses of several step sizes
     loss_surface                the loss over two weights, with the path that was taken
-    gradient_flow, jacobian     the size of each gradient, layer by layer; a whole Jacobian as a table
+    gradient_flow, heat         the size of each gradient, layer by layer; any table of numbers
     vector_jacobian             a row of weights times a Jacobian
     activations, product        functions beside their derivatives; one entry of a matrix product
     line, fit, curve            a line through points; the same beside its losses so far; numbers over numbers
@@ -16,7 +16,6 @@ sliders above a picture, unless `display="static"`.
 
 from __future__ import annotations
 
-import base64
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -37,6 +36,7 @@ from ..record.recorder import record
 from ..record.recording import Recording
 from ..tensor import Tensor, wrap
 from .live import Film, Slider, Sliders
+from .pages import image
 
 # A picture has no ground of its own: each of these has a contrast of at least 3 to white and to a dark page.
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#1F7FC4", "#C75000", "#009E73", "#A85C9C", "#7C7C7C"
@@ -59,8 +59,7 @@ class Figure(MatplotlibFigure):
 
     def html(self, png: bytes | None = None) -> str:
         """The picture (drawn already, or now) as an `<img>` with its words."""
-        source = base64.b64encode(self.png() if png is None else png).decode()
-        return f'<img alt="{escape(self.alt, quote=True)}" src="data:image/png;base64,{source}">'
+        return image(self.alt, "png", self.png() if png is None else png)
 
     def png(self) -> bytes:
         """The picture as PNG, without date or version, so that the same numbers give the same bytes."""

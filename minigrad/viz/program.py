@@ -29,14 +29,6 @@ EDITABLE = 12  # numbers of an input that can be changed in a notebook
 
 
 @dataclass
-class Notes:
-    """What was seen while the function ran."""
-
-    values: dict[Any, Any] = field(default_factory=dict)
-    names: dict[str, Any] = field(default_factory=dict)  # the function's variables at its end
-
-
-@dataclass
 class Program:
     """A function, its inputs by name, and what its backward pass starts from."""
 
@@ -51,15 +43,14 @@ class Program:
 
     def run(self) -> Recording:
         """Runs the function and records its backward pass. TypeError if it returns no tensor."""
-        notes = Notes()
-        with noting(self.function, notes), watched(notes.values, self.function, self.names):
+        with noting(self.function) as (values, variables), watched(values, self.function, self.names):
             result = self.function(**self.inputs)
-        names = {**self.names, **notes.names, **self.inputs}
+        names = {**self.names, **variables, **self.inputs}
         if foreign.is_foreign(result):
             return foreign.record(result, self.gradient, names, self.rules)
         if not isinstance(result, Tensor) and not is_pytorch(result):
             raise TypeError(f"step(f, ...) needs a function that returns a tensor, not {type(result).__name__}")
-        recording = record(result, self.gradient, names=names, values=notes.values)
+        recording = record(result, self.gradient, names=names, values=values)
         for place in recording.places:
             if place.leaf and place.site and place.site[0].co_filename == __file__:
                 place.where = place.source = ""  # it was made here, by no line of the caller
@@ -69,7 +60,8 @@ class Program:
         """The inputs that can be changed: a number, or the shape and the numbers of a small tensor; JSON has no inf or nan."""
         found: dict[str, Any] = {}
         for name, value in self.inputs.items():
-            data = value.data if foreign.is_foreign(value) else value._data if is_leaf(value) else numbers_of(value)
+            ours = isinstance(value, Tensor) and value.requires_grad and value.is_leaf
+            data = value.data if foreign.is_foreign(value) else value._data if ours else numbers_of(value)
             array = np.asarray(data)
             if array.dtype.kind == "f" and 0 < array.size <= EDITABLE and np.isfinite(array).all():
                 found[name] = {"s": list(array.shape), "d": [float(x) for x in array.flat]}
@@ -90,10 +82,6 @@ class Program:
         return self.run()
 
 
-def is_leaf(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.requires_grad and value.is_leaf
-
-
 def leaf(value: Any) -> Any:
     """Numbers, lists and arrays of numbers as tensors that require a gradient; anything else as it is."""
     if isinstance(value, bool) or not isinstance(value, (int, float, list, tuple, np.ndarray)):
@@ -105,23 +93,25 @@ def leaf(value: Any) -> Any:
 
 
 @contextmanager
-def noting(function: Callable[..., Any], notes: Notes) -> Iterator[None]:
-    """Meanwhile every tensor is noted as the function that made it returns."""
+def noting(function: Callable[..., Any]) -> Iterator[tuple[dict[Any, Any], dict[str, Any]]]:
+    """Notes the value of every tensor as what made it returns, and the function's variables at its end."""
     own = getattr(function, "__code__", None)
+    values: dict[Any, Any] = {}
+    variables: dict[str, Any] = {}
 
     def see(frame: FrameType, event: str, result: Any) -> None:
         if event != "return":
             return
         if frame.f_code is own:
-            notes.names.update(frame.f_locals)
+            variables.update(frame.f_locals)
         if isinstance(result, Tensor):
             node = result._node
-            if node is not None and node not in notes.values:
-                notes.values[node] = np.array(result._data)
+            if node is not None and node not in values:
+                values[node] = np.array(result._data)
 
     before = sys.getprofile()
     sys.setprofile(see)
     try:
-        yield
+        yield values, variables
     finally:
         sys.setprofile(before)

@@ -7,11 +7,9 @@ loads when it is asked for.
 
 from __future__ import annotations
 
-import base64
 import os
 import sys
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 from ..record.names import callers_variables
@@ -19,7 +17,7 @@ from ..record.recording import Recording
 from ..tensor import Tensor
 from .data import dress, place_of, recorded
 from .foreign import is_foreign
-from .pages import Forms, saved_html
+from .pages import Forms, image, saved_html
 from .program import Program
 from .svg import describe
 
@@ -111,9 +109,7 @@ class Still(Forms):
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         bundle = {"image/svg+xml": self.svg(), "text/plain": self.text}
         if os.environ.get("MINIGRAD_DISPLAY") != "static":  # JupyterLab shows an SVG without its words
-            image = base64.b64encode(bundle["image/svg+xml"].encode()).decode()
-            words = escape(self.text, quote=True)
-            bundle["text/html"] = f'<img alt="{words}" src="data:image/svg+xml;base64,{image}">'
+            bundle["text/html"] = image(self.text, "svg+xml", bundle["image/svg+xml"].encode())
         return bundle
 
 

@@ -11,8 +11,7 @@ from html import escape
 from math import prod
 from typing import Any
 
-from ..record.numbers import number
-from .layout import LOW, label, size_of, sizes
+from .layout import LOW, as_text, brief, label, size_of, sizes
 
 STYLE = (
     "text{font:12px system-ui,'Segoe UI','DejaVu Sans',Arial,sans-serif;fill:#1a1a1a}"
@@ -118,7 +117,7 @@ def box(
     name = group["label"] if group else node["name"]
     tag = f"{len(group['members'])} nodes" if group else tag
     room = max(3, int((w - 24 - 7 * len(tag)) / 8))
-    out.append(written("name", 10, 19, label({"name": name}, room)))
+    out.append(written("name", 10, 19, label(name, room)))
     out.append(written("tag", w - (9 if node["rg"] else 16), 19, tag, end=True))
     if many == 1:
         out.append(row("value", "num", None if node["val"] is None else vals[node["val"]], w, 24 if tall else 37, tall))
@@ -177,21 +176,6 @@ def single(value: Any) -> str | None:
     return as_text(value["d"][0]) if prod(value["s"]) == 1 == len(value["d"]) else None
 
 
-def brief(value: Any, room: int = 24) -> str:
-    """A pooled value in at most so many letters: a number, a short list, else the shape."""
-    if not isinstance(value, dict):
-        return as_text(value)
-    if len(value["s"]) == 1 and len(value["d"]) == value["s"][0]:
-        text = "[" + ", ".join(as_text(x) for x in value["d"]) + "]"
-        if len(text) <= room:
-            return text
-    return sizes(value["s"])
-
-
-def as_text(value: Any) -> str:
-    return value if isinstance(value, str) else number(value)
-
-
 def line_kinds(data: dict[str, Any], view: dict[str, Any]) -> dict[int, str]:
     """The drawn lines that carry no gradient: plain data, or cut off."""
     nodes = data["nodes"]
@@ -228,7 +212,8 @@ def describe(data: dict[str, Any]) -> str:
     leaves = [n["name"] for n in nodes if n["leaf"]]
     made = [n for n in nodes if n["rg"] and not n["leaf"]]
     root = nodes[data["root"]]["name"]
-    chain = "; ".join(f"{n['name']} from {' and '.join(inputs(data, n['id']))}" for n in made[:12])
+    inputs = {n["id"]: [nodes[a]["name"] for a, b, _ in data["edges"] if b == n["id"]] for n in made[:12]}
+    chain = "; ".join(f"{n['name']} from {' and '.join(inputs[n['id']] or ['nothing'])}" for n in made[:12])
     more = f"; and {len(made) - 12} more" if len(made) > 12 else ""
     turns = data["layout"]["views"][data["layout"]["start"]].get("turns", ())
     loop = "".join(f" Stacked boxes stand for {n} turns of a loop." for n in turns)
@@ -236,8 +221,3 @@ def describe(data: dict[str, Any]) -> str:
         f"Graph of {root}: {len(made)} operations on {', '.join(leaves[:6]) or 'no leaf'}"
         f"{' and others' if len(leaves) > 6 else ''}. {chain}{more}.{loop}{''.join(f' {fault}.' for fault in faults(data))}"
     )
-
-
-def inputs(data: dict[str, Any], node: int) -> list[str]:
-    names = {n["id"]: n["name"] for n in data["nodes"]}
-    return [names[a] for a, b, _ in data["edges"] if b == node] or ["nothing"]

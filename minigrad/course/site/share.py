@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from minigrad.viz.svg import as_text, final_gradients, line_labels
+from minigrad.viz.layout import as_text
+from minigrad.viz.svg import final_gradients, line_labels
 
 __all__ = ["SIZE", "drawn"]
 
