@@ -46,8 +46,7 @@ def underivable(g: Any) -> Any:
 
 def differentiated_twice(g: Any) -> Any:
     """RuntimeError: this backward must not be differentiated."""
-    twice = "trying to differentiate twice a function"
-    raise RuntimeError(f"{twice} that was marked with @once_differentiable")
+    raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
 # The line breaks of a row show its parts.
@@ -177,8 +176,7 @@ locally_constant = operation("LocallyConstant", lambda x, y: x, lambda g: g, lam
 # Drawn numbers do not change with the parameters of their distribution.
 
 drawn_bernoulli = operation("Bernoulli", lambda x, drawn: drawn, zeros)
-drawn_normal = operation(
-    "NormalBackward3", lambda x, y, drawn: drawn, zeros, zeros, promote=None)
+drawn_normal = operation("NormalBackward3", lambda x, y, drawn: drawn, zeros, zeros, promote=None)
 
 # A write replaces what was there, so the old numbers (x) get zeros.
 

@@ -976,6 +976,5 @@ def asked_for(inputs: Any, function: str) -> tuple[Tensor, ...]:
     found = sequence(inputs)
     check(found, f"`inputs` argument to `{function}()` cannot be empty.")
     for t in found:
-        if not isinstance(t, Tensor):
-            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(t)}")
+        check(isinstance(t, Tensor), f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(t)}")
     return found

@@ -24,6 +24,7 @@ from numpy import ndarray
 
 from minigrad import dtypes, errors, printing
 from minigrad.dtypes import CPU, Device, DType, Size
+from minigrad.errors import check
 
 # numpy.ndarray, or numpy.generic for a result with no dimensions
 Array: TypeAlias = Any
@@ -254,10 +255,10 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        errors.check(isinstance(value, bool), "requires_grad must be a bool")
-        errors.check(self.is_leaf, errors.ONLY_LEAVES + ("" if value else errors.USE_DETACH))
+        check(isinstance(value, bool), "requires_grad must be a bool")
+        check(self.is_leaf, errors.ONLY_LEAVES + ("" if value else errors.USE_DETACH))
         words = "only Tensors of floating point and complex dtype can require gradients"
-        errors.check(not value or self.is_floating_point(), words)
+        check(not value or self.is_floating_point(), words)
         self.requires_grad_(value)
 
     @property
@@ -278,7 +279,7 @@ class Tensor:
     @property
     def _version(self) -> int:
         """How often this memory was written to."""
-        errors.check(not self.is_inference(), "Inference tensors do not track version counter.")
+        check(not self.is_inference(), "Inference tensors do not track version counter.")
         return int(self._counter[0])
 
     @property
@@ -302,9 +303,9 @@ class Tensor:
         if value is not None:
             if not isinstance(value, Tensor):
                 raise TypeError(errors.GRAD_TYPE.format(errors.type_name(value)))
-            errors.check(value is not self, "can't assign Variable as its own grad")
-            errors.check(value.shape == self.shape, errors.GRAD_SHAPE.format([*value.shape], [*self.shape]))
-            errors.check(value.dtype is self.dtype, errors.GRAD_DTYPE.format(value.dtype, self.dtype))
+            check(value is not self, "can't assign Variable as its own grad")
+            check(value.shape == self.shape, errors.GRAD_SHAPE.format([*value.shape], [*self.shape]))
+            check(value.dtype is self.dtype, errors.GRAD_DTYPE.format(value.dtype, self.dtype))
         self._grad = value
 
     @grad.deleter
@@ -327,7 +328,7 @@ class Tensor:
         >>> y.grad == y.exp()
         tensor(True)
         """
-        errors.check(self._node, "can't retain_grad on Tensor that has requires_grad=False")
+        check(self._node, "can't retain_grad on Tensor that has requires_grad=False")
         if not self.is_leaf:
             Hooks.of(self._node).retained = weakref.ref(self)
 
@@ -345,13 +346,12 @@ class Tensor:
     def register_post_accumulate_grad_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(leaf)` each time after a backward pass has added to its `.grad`."""
         hooks, words = self._hooks(), "post accumulate grad hooks cannot be registered on non-leaf tensors"
-        errors.check(self.is_leaf, words)
+        check(self.is_leaf, words)
         return hooks.add("accumulated", hook)
 
     def _hooks(self) -> Hooks:
-        node = self._node
-        if node is None:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        node: Any = self._node
+        check(node, "cannot register a hook on a tensor that doesn't require gradient")
         # no gradient reaches a view that was made while nothing was recorded
         return Hooks.of(Node() if node is self.__dict__.get("_unreached") else node)
 
@@ -432,7 +432,9 @@ class Tensor:
         return iter(self.unbind(0))
 
     def __contains__(self, value: Any) -> bool:
-        return bool(np.any(self._data == (value._data if isinstance(value, Tensor) else value)))
+        words = f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}."
+        check(isinstance(value, (Tensor, np.generic, bool, int, float)), words)
+        return bool(np.any(self._data == getattr(value, "_data", value)))
 
     # -------------------------------------------------------------------------------- how it looks
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy import ndarray
 from minigrad import dtypes, errors, printing
 from minigrad.dtypes import CPU, Device, DType, Size
+from minigrad.errors import check
 Array: TypeAlias = Any
 Rule: TypeAlias = Callable[..., Any]
 Hook: TypeAlias = Callable[..., Any]

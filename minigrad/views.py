@@ -21,6 +21,7 @@ from numpy import ndarray
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, tape
+from minigrad.errors import check
 from minigrad.kernels import follow
 from minigrad.operation import attach, record
 from minigrad.tape import AccumulateGrad, bump_version, state
@@ -128,13 +129,13 @@ def written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
 def check_writable(target: Tensor) -> None:
     """RuntimeError if this tensor may not be written to now."""
     __tracebackhide__ = True
-    errors.check(state.inference or not isinstance(target._counter, Untracked), errors.INFERENCE_WRITTEN)
+    check(state.inference or not isinstance(target._counter, Untracked), errors.INFERENCE_WRITTEN)
     if not state.recording or not target.requires_grad:
         return
     words = "leaf Variable that requires grad is being used in an in-place operation."
-    errors.check(target._view is not None or not target.is_leaf, f"a {words}")
+    check(target._view is not None or not target.is_leaf, f"a {words}")
     check_view(target)
-    errors.check(target._view is None or not target._view[0].is_leaf, f"a view of a {words}")
+    check(target._view is None or not target._view[0].is_leaf, f"a view of a {words}")
 
 
 def check_view(target: Tensor, written: str = "is being") -> None:
@@ -160,9 +161,9 @@ def check_view(target: Tensor, written: str = "is being") -> None:
 def check_memory(array: Array, args: tuple[Any, ...]) -> None:
     """RuntimeError if elements of the array share their memory, or if an argument shares part of it."""
     stretched = isinstance(array, ndarray) and 0 in array.strides and array.size
-    errors.check(not stretched or all(s or n < 2 for s, n in zip(array.strides, array.shape)), errors.OVERLAP)
+    check(not stretched or all(s or n < 2 for s, n in zip(array.strides, array.shape)), errors.OVERLAP)
     shared = any(overlaps(array, other._data) for other in args if isinstance(other, Tensor))
-    errors.check(not shared, errors.PARTIAL_OVERLAP)
+    check(not shared, errors.PARTIAL_OVERLAP)
 
 
 def overlaps(array: Array, data: Array) -> bool:
@@ -250,7 +251,7 @@ def move_retained(old: Node | None, now: Node) -> None:
 
 def detach_(self: Tensor) -> Tensor:
     """Cut this very tensor off from its graph: it becomes a leaf that requires no gradient."""
-    errors.check(self._view is None or self.is_inference(), errors.DETACH_VIEW)
+    check(self._view is None or self.is_inference(), errors.DETACH_VIEW)
     self._node = None
     tape.follow_base(self)
     return self
@@ -260,7 +261,7 @@ def set_data(self: Tensor, value: Tensor) -> None:
     """`x.data = value`: the tensor shares the other's memory from now on; its node stays the same."""
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-    errors.check(self._node is None or value._data.dtype.kind == "f", errors.DATA_DTYPE)
+    check(self._node is None or value._data.dtype.kind == "f", errors.DATA_DTYPE)
     self._data = value._writable()
     if isinstance(self._node, AccumulateGrad):
         tape.exchange(self._node, self._data)

@@ -43,11 +43,8 @@ def jacobian(
     for i, y in enumerate(ys):
         row = tuple(block(y, x, create_graph) for x in xs)
         for j, x in enumerate(xs):
-            if strict and not depends(y, x):
-                raise RuntimeError(
-                    f"Output {i} of the user-provided function is independent "
-                    f"of input {j}. This is not allowed in strict mode."
-                )
+            words = f"Output {i} of the user-provided function is independent of input {j}."
+            check(not strict or depends(y, x), f"{words} This is not allowed in strict mode.")
         rows.append(row[0] if one_input else row)
     return rows[0] if one_output else tuple(rows)
 

@@ -118,11 +118,10 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
     check(weight.ndim == 2, "'weight' must be 2-D")
     rows = weight.shape[0]
     index = np.asarray(input._data)
-    if index.dtype not in (np.int64, np.int32):
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got {input.type()} instead (while checking arguments for embedding)"
-        )
+    words = "Expected tensor for argument #1 'indices' to have one of the following scalar types"
+    given = f"{words}: Long, Int; but got {input.type()} instead"
+    whole = index.dtype in (np.int64, np.int32)
+    check(whole, f"{given} (while checking arguments for embedding)")
     if index.size and not 0 <= index.min() <= index.max() < rows:
         raise IndexError("index out of range in self")
     padding = -1 if padding_idx is None else padding_idx % rows
@@ -161,10 +160,8 @@ def layer_norm(
     first = input.ndim - len(shape)
     if not shape or input.shape[max(first, 0) :] != shape:
         stars = "".join(f", {n}" for n in shape)
-        raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [*{stars}], but got input of "
-            f"size{list(input.shape)}"
-        )
+        words = f"Given normalized_shape={list(shape)}, expected input with shape [*{stars}]"
+        raise RuntimeError(f"{words}, but got input of size{list(input.shape)}")
     _check_types(input, weight, bias)
     dims = tuple(range(first, input.ndim))
     stats = table.moments(input._data, dims, eps)
@@ -370,7 +367,9 @@ def _pooled(input: Tensor, windows: Windows) -> Tensor:
 
 
 @public
-def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1) -> Tensor:
+def max_pool2d(
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+) -> Tensor:
     """The largest element of each window; stride None is the kernel's size."""
     windows = _windows(kernel_size, stride, padding, dilation)
     x = _pooled(input, windows)
@@ -388,7 +387,9 @@ def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
 
 
 @public
-def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+def unfold(
+    input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1,
+) -> Tensor:
     """Each window as a column: (N, C, H, W) to (N, C * kh * kw, windows)."""
     windows = _windows(kernel_size, stride, padding, dilation)
     check(min(windows.kernel) > 0, f"kernel size should be greater than zero, but got {windows.kernel}")
@@ -401,7 +402,9 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
 
 
 @public
-def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None,
+) -> Tensor:
     """Elements around the last dimensions; negative widths cut off.
 
     `pad` says how many before and after the last dimension, before and after
@@ -467,7 +470,9 @@ def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor
 
 
 @public
-def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0,
+) -> Tensor:
     """d² / (2 beta) where |d| < beta, else |d| - beta / 2.
 
     d is input - target; beta 0 gives `l1_loss`.
@@ -582,9 +587,9 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     row, number = table.nll_loss if len(have) == 2 else table.nll_loss2d, have[1]
     # so that negative numbers are the largest
     unsigned = classes.view(np.uint64)
-    all_count = weight is None and not 0 <= ignore_index < number
+    all_count = weight is None and classes.size and not 0 <= ignore_index < number
     if all_count and unsigned.item(unsigned.argmax()) < number:
-        total = classes.size if reduction == "mean" else 1 if reduction == "sum" else None
+        total = {"mean": classes.size, "sum": 1}.get(reduction)
         return row(input, target, None, total)
     counted = classes != ignore_index
     wrong = classes[((classes < 0) | (classes >= number)) & counted]
@@ -596,7 +601,7 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
         words = f"weight tensor should be defined either for all {number} classes or no classes"
         check(weight.shape == (number,), words)
         weights *= weight._data[classes]
-    total = weights.sum() if reduction == "mean" else 1 if reduction == "sum" else None
+    total = {"mean": weights.sum(), "sum": 1}.get(reduction)
     return row(input, wrap(classes), weights, total)
 
 

@@ -24,6 +24,15 @@ from minigrad.nn.module import Module, Parameter, bracketed, indented
 from minigrad.ops.creation import empty, ones, tensor, zeros
 from minigrad.tensor import Tensor
 
+__all__ = [
+    "GELU", "AvgPool2d", "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d",
+    "BatchNorm2d", "Conv2d", "CrossEntropyLoss", "Dropout", "Embedding",
+    "Flatten", "HuberLoss", "Identity", "L1Loss", "LayerNorm", "LeakyReLU",
+    "Linear", "LogSoftmax", "MSELoss", "MaxPool2d", "ModuleDict", "ModuleList",
+    "NLLLoss", "ParameterList", "ReLU", "Sequential", "Sigmoid",
+    "SmoothL1Loss", "Softmax", "Softplus", "Tanh",
+]
+
 # ------------------------------------------------------------------------------------ containers
 
 

@@ -57,7 +57,7 @@ class Parameter(Tensor):
 def typename(thing: Any) -> str:
     """What errors call a value: torch.FloatTensor, or the name of its type."""
     if isinstance(thing, Tensor):
-        return f"torch.{thing.dtype.tensor_name}Tensor"
+        return str(thing.type())
     kind = type(thing)
     if kind.__module__ == "builtins":
         return kind.__name__
@@ -203,9 +203,8 @@ class Module:
             if own is not None and name in own:
                 fits = home == "_buffers" and isinstance(value, Tensor)
                 if value is not None and not fits:
-                    raise TypeError(
-                        f"cannot assign '{typename(value)}' as {one} '{name}' ({expected} or None expected)"
-                    )
+                    where = f"as {one} '{name}' ({expected} or None expected)"
+                    raise TypeError(f"cannot assign '{typename(value)}' {where}")
                 own[name] = value
                 return
         super().__setattr__(name, value)
@@ -359,9 +358,8 @@ class Module:
         """
         asked = empty(0).to(*args, **kwargs)
         if not asked.is_floating_point():
-            raise TypeError(
-                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={asked.dtype}"
-            )
+            words = "nn.Module.to only accepts floating point or complex dtypes"
+            raise TypeError(f"{words}, but got desired dtype={asked.dtype}")
         for tensor in (*self.parameters(), *self.buffers()):
             if tensor.is_floating_point():
                 _recast(tensor, tensor.detach().to(*args, **kwargs))
@@ -424,10 +422,8 @@ class Module:
             if strict and keys:
                 names = ", ".join(f'"{key}"' for key in keys)
                 problems.append(f"{words} key(s) in state_dict: {names}. ")
-        for key, current in own.items():
-            if key in state_dict:
-                problem = _copied(key, current, state_dict[key])
-                problems += [problem] if problem else []
+        found = [key for key in own if key in state_dict]
+        problems += filter(None, [_copied(key, own[key], state_dict[key]) for key in found])
         if problems:
             kind = type(self).__name__
             raise RuntimeError(f"Error(s) in loading state_dict for {kind}:\n\t" + "\n\t".join(problems))

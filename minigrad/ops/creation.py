@@ -173,19 +173,25 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 
 @public
-def zeros(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros(
+    *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False,
+) -> Tensor:
     """All zeros: `zeros(2, 3)` or `zeros((2, 3))`, of the default type."""
     return _filled(np.zeros, "zeros", shape or (size,), dtype, requires_grad, device)
 
 
 @public
-def ones(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def ones(
+    *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False,
+) -> Tensor:
     """All ones: `ones(2, 3)` or `ones((2, 3))`, of the default type."""
     return _filled(np.ones, "ones", shape or (size,), dtype, requires_grad, device)
 
 
 @public
-def empty(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def empty(
+    *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False,
+) -> Tensor:
     """Room for numbers that are to be written: they are zeros here, and anything in PyTorch."""
     return _filled(np.zeros, "empty", shape or (size,), dtype, requires_grad, device)
 
@@ -195,7 +201,9 @@ def _filled(make: Any, name: str, size: Any, dtype: Any, *further: Any) -> Tenso
 
 
 @public
-def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def full(
+    size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+) -> Tensor:
     """The same number everywhere; its type is the number's: int64, bool, or the default type."""
     if not isinstance(size, (tuple, list)):
         raise no_size("full", size)
@@ -226,7 +234,9 @@ def empty_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False)
 
 
 @public
-def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def full_like(
+    input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False,
+) -> Tensor:
     """One number everywhere, with the shape and type of `input`."""
     found = kind_of(dtype, "full_like", input.dtype)
     value = dtypes.cast(_fill("full_like", fill_value), found)

@@ -19,6 +19,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.errors import at_least, check
+from minigrad.kernels import of_kinds
 from minigrad.operation import attach, public
 from minigrad.ops.creation import converted, result_type
 from minigrad.tensor import Tensor, plain, wrap
@@ -332,7 +333,9 @@ logical_not = asked(np.logical_not, "Is it 0 (or False)? A bool tensor.")
 
 
 @public
-def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+def isclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False,
+) -> Tensor:
     """|input - other| <= atol + rtol * |other|: a bool tensor."""
     a, b = input.dtype.tensor_name, other.dtype.tensor_name
     check(a == b, f"{a} did not match {b}")
@@ -343,7 +346,9 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
 
 
 @public
-def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+def allclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False,
+) -> bool:
     """Whether all elements are close; a bool, not a tensor."""
     return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._data))
 
@@ -362,6 +367,8 @@ def __pos__(self: Tensor) -> Tensor:
 
 
 def __invert__(self: Tensor) -> Tensor:
+    if self.is_floating_point():
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return wrap(~self._data)
 
 
@@ -441,7 +448,8 @@ attach(__eq__=compared(np.equal), __ne__=compared(np.not_equal))
 attach(__lt__=compared(np.less), __le__=compared(np.less_equal))
 attach(__gt__=compared(np.greater), __ge__=compared(np.greater_equal))
 for _name in ("and", "or", "xor"):
-    _method = compared(getattr(np, f"bitwise_{_name}"))
+    _ufunc = of_kinds("biu", f"bitwise_{_name}_cpu")(getattr(np, f"bitwise_{_name}"))
+    _method = compared(_ufunc)
     attach(**{f"__{_name}__": _method, f"__r{_name}__": _method})
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"):
     attach(**{f"__i{_name}__": augmented(getattr(Tensor, f"__{_name}__"))})

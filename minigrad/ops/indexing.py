@@ -65,11 +65,9 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         source = converted(source, self.dtype)
     elif source._data is view._data or overlaps(view._data, source._data):
         raise RuntimeError(errors.PARTIAL_OVERLAP)
-    if source.dtype is not self.dtype:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{self.dtype.tensor_name} for the destination and {source.dtype.tensor_name} for the source."
-        )
+    a, b = self.dtype.tensor_name, source.dtype.tensor_name
+    words = f"Index put requires the source and destination dtypes match, got {a}"
+    check(a == b, f"{words} for the destination and {b} for the source.")
     try:
         overwrite(view, table.index_put, y, source, dims)
     except (IndexError, TypeError, ValueError) as error:
@@ -134,10 +132,8 @@ def _item(item: Any) -> Any:
         array = np.asarray(item)
         item = wrap(array if array.size else array.astype(np.int64))
     if not isinstance(item, Tensor):
-        raise IndexError(
-            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
-            f"are valid indices (got {errors.type_name(item)})"
-        )
+        kinds = "integers, slices (`:`), ellipsis (`...`), None and long or byte Variables"
+        raise IndexError(f"only {kinds} are valid indices (got {errors.type_name(item)})")
     if item.dtype is dtypes.uint8:
         warnings.warn("indexing with dtype torch.uint8 is now deprecated", stacklevel=5)
         item = item.bool()
@@ -173,18 +169,16 @@ def _joined(picks: Picks, shape: Shape) -> tuple[Tensor, Shape]:
         return wrap(np.stack(np.broadcast_arrays(*arrays), dtype=np.int64)), tuple(dims)
     except ValueError:
         shapes = ", ".join(str(list(array.shape)) for array in arrays)
-        raise IndexError(
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
-        ) from None
+        words = "shape mismatch: indexing tensors could not be broadcast together with shapes"
+        raise IndexError(f"{words} {shapes}") from None
 
 
 def _check_mask(mask: Shape, shape: Shape, dim: int) -> None:
     for k, n in enumerate(mask):
         if n != shape[dim + k]:
-            raise IndexError(
-                f"The shape of the mask {list(mask)} at index {k} does not match the "
-                f"shape of the indexed tensor {list(shape)} at index {dim + k}"
-            )
+            masks = f"The shape of the mask {list(mask)} at index {k}"
+            tensors = f"the shape of the indexed tensor {list(shape)} at index {dim + k}"
+            raise IndexError(f"{masks} does not match {tensors}")
 
 
 def _narrows(key: tuple[Any, ...]) -> bool:

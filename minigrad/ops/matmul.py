@@ -34,11 +34,9 @@ def check_dot(a: Shape, b: Shape) -> None:
     """RuntimeError unless both are vectors of one length."""
     vectors = len(a) == len(b) == 1
     check(vectors, f"1D tensors expected, but got {len(a)}D and {len(b)}D tensors")
-    if a != b:
-        raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of "
-            f"elements, but got {a[0]} and {b[0]} elements respectively"
-        )
+    sizes = f"expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements"
+    words = f"{sizes}, but got {a[0]} and {b[0]} elements respectively"
+    check(a == b, f"inconsistent tensor size, {words}")
 
 
 def check_mv(a: Shape, b: Shape) -> None:
@@ -60,11 +58,9 @@ def check_bmm(a: Shape, b: Shape) -> None:
     """RuntimeError unless two batches of matrices fit."""
     for name, shape in (("batch1", a), ("batch2", b)):
         check(len(shape) == 3, f"{name} must be a 3D tensor")
-    if a[0] != b[0] or a[2] != b[1]:
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{a[0]}, {a[2]}] "
-            f"but got: [{b[0]}, {b[1]}]."
-        )
+    words = "Expected size for first two dimensions of batch2 tensor to be"
+    wanted, given = [a[0], a[2]], [*b[:2]]
+    check(wanted == given, f"{words}: {wanted} but got: {given}.")
 
 
 def check_matmul(a: Shape, b: Shape) -> None:
@@ -268,25 +264,26 @@ def _terms(equation: str, operands: Sequence[Tensor]) -> tuple[list[str], str]:
     for i, (term, x) in enumerate(zip(terms, operands)):
         letters = term.replace("...", "")
         rest = x.ndim - len(letters)
-        if rest < 0 or (rest and letters == term):
-            raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({len(letters)}) does not match "
-                f"the number of dimensions ({x.ndim}) for operand {i} and no ellipsis was given"
-            )
+        words = f"the number of subscripts in the equation ({len(letters)}) does not match"
+        where = f"the number of dimensions ({x.ndim}) for operand {i}"
+        fits = rest == 0 or (rest > 0 and letters != term)
+        check(fits, f"einsum(): {words} {where} and no ellipsis was given")
         rests.append(rest)
     dots = "0123456789"[: max(rests)]
     terms = [term.replace("...", dots[len(dots) - n :]) for term, n in zip(terms, rests)]
     every = "".join(terms)
     once = "".join(c for c in sorted(set(every)) if every.count(c) == 1 and c not in dots)
     output = output.replace("...", dots) if arrow else dots + once
+    for c in output:
+        words = f"einsum(): output subscript {c}"
+        check(c in every, f"{words} does not appear in the equation for any input operand")
+        check(output.count(c) == 1, f"{words} appears more than once in the output")
     size: dict[str, int] = {}
     for i, (term, x) in enumerate(zip(terms, operands)):
         for c, n in zip(term, x.shape):
-            if size.setdefault(c, n) != n:
-                raise RuntimeError(
-                    f"einsum(): subscript {c} has size {n} for operand {i} which does "
-                    f"not broadcast with previously seen size {size[c]}"
-                )
+            seen = size.setdefault(c, n)
+            words = f"einsum(): subscript {c} has size {n} for operand {i}"
+            check(n == seen, f"{words} which does not broadcast with previously seen size {seen}")
     return terms, output
 
 

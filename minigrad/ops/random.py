@@ -345,7 +345,7 @@ def normal(
     means, stds = (getattr(v, "_data", v) for v in (mean, std))
     kind = dtypes.result_type(means, stds).numpy
     shape = errors.broadcast_shapes(np.shape(means), np.shape(stds))
-    errors.check(np.all(np.asarray(stds) >= 0), "normal expects all elements of std >= 0.0")
+    check(np.all(np.asarray(stds) >= 0), "normal expects all elements of std >= 0.0")
     drawn = source.normal(shape, kind=kind) * stds + means
     return table.drawn_normal(mean, std, drawn.astype(kind)[()])
 

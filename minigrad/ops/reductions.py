@@ -58,7 +58,9 @@ def sum(input: Tensor, dim: Dims | None = None, keepdim: bool = False, *, dtype:
 
 
 @public
-def mean(input: Tensor, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def mean(
+    input: Tensor, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None,
+) -> Tensor:
     """The mean of all elements, or along `dim`; of floats only, or with `dtype=`."""
     input = _to(dtype, input)
     if input._data.dtype.kind != "f":
@@ -109,7 +111,9 @@ def _spread(input: Tensor, dim: Any, unbiased: Any, correction: Any) -> tuple[An
 
 
 @public
-def norm(input: Tensor, p: Any = "fro", dim: Dims | None = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+def norm(
+    input: Tensor, p: Any = "fro", dim: Dims | None = None, keepdim: bool = False, dtype: Any = None,
+) -> Tensor:
     """The p-norm of all elements or along `dim`: the square root of the sum of squares, unless p is another number."""
     if isinstance(p, str) and p != "fro":
         raise TypeError(f"norm(): minigrad leaves out p={p!r}")
@@ -174,7 +178,9 @@ def _picked(name: str, row: Any, x: Tensor, dim: int, places: Array, keepdim: bo
     return return_type(name)(values, indices)
 
 
-def _extreme(name: str, whole: Any, row: Any, find: Any, x: Tensor, dim: int | None, keepdim: bool) -> Any:
+def _extreme(
+    name: str, whole: Any, row: Any, find: Any, x: Tensor, dim: int | None, keepdim: bool,
+) -> Any:
     if dim is None:
         return whole(x)
     dim = check_dim(dim, x.ndim)
@@ -356,8 +362,9 @@ def all(input: Tensor, dim: Dims | None = None, keepdim: bool = False) -> Tensor
 
 
 def _asked(ask: Any, x: Tensor, dim: Dims | None, keepdim: bool) -> Tensor:
-    """The answer as a bool; of bytes as a byte, as in PyTorch."""
-    answer = ask(x._data, reduced_dims(dim, x.ndim), keepdims=keepdim)
+    """The answer as a bool; of bytes as a byte, as in PyTorch. `dim=()` asks each element by itself."""
+    dims = () if dim in ((), []) else reduced_dims(dim, x.ndim)
+    answer = ask(x._data, dims, keepdims=keepdim)
     return wrap(answer.astype(np.uint8) if x.dtype is dtypes.uint8 else answer)
 
 

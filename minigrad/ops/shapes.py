@@ -67,19 +67,17 @@ def expand_shape(x: Tensor, sizes: Sequence[int]) -> Shape:
     sizes, shape = tuple(map(operator.index, sizes)), x._data.shape
     extra = len(sizes) - len(shape)
     if extra < 0:
-        raise RuntimeError(
-            f"expand({x.type()}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
-            f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
-        )
+        call = f"expand({x.type()}{{{list(shape)}}}, size={list(sizes)})"
+        words = "must be greater or equal to the number of dimensions in the tensor"
+        raise RuntimeError(f"{call}: the number of sizes provided ({len(sizes)}) {words} ({len(shape)})")
     for place, (n, own) in enumerate(zip(sizes[extra:], shape), extra):
         if own not in (1, n) and n != -1:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({own}) at "
-                f"non-singleton dimension {place}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
-            )
-    for n in sizes[:extra]:
-        words = f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension"
-        check(n >= 0, words)
+            words = f"The expanded size of the tensor ({n}) must match the existing size ({own})"
+            both = f"Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
+            raise RuntimeError(f"{words} at non-singleton dimension {place}.  {both}")
+    for place, n in enumerate(sizes[:extra]):
+        words = f"The expanded size of the tensor ({n}) isn't allowed in a leading"
+        check(n >= 0, f"{words}, non-existing dimension {place}")
     wide = (1,) * extra + shape
     return tuple(own if n == -1 else n for n, own in zip(sizes, wide))
 
@@ -114,11 +112,9 @@ def view(self: Tensor, shape: Sequence[int]) -> Tensor:
     """As `reshape`, but never a copy: RuntimeError where memory does not allow a view."""
     sizes = infer_size(self, shape)
     if not _can_view(self._writable(), sizes):
-        raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least "
-            "one dimension spans across two contiguous subspaces). Use .reshape(...) "
-            "instead."
-        )
+        words = "view size is not compatible with input tensor's size and stride"
+        where = "at least one dimension spans across two contiguous subspaces"
+        raise RuntimeError(f"{words} ({where}). Use .reshape(...) instead.")
     return table.reshape(self, sizes)
 
 
@@ -235,11 +231,9 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     """The dimensions in another order."""
     order, ndim = tuple(dims), input._data.ndim
     if len(order) != ndim:
-        raise RuntimeError(
-            "permute(sparse_coo): number of dimensions in the tensor input does not "
-            "match the length of the desired ordering of dimensions i.e. input.dim() = "
-            f"{ndim} is not equal to len(dims) = {len(order)}"
-        )
+        words = "number of dimensions in the tensor input does not match the length of the"
+        sizes = f"input.dim() = {ndim} is not equal to len(dims) = {len(order)}"
+        raise RuntimeError(f"permute(sparse_coo): {words} desired ordering of dimensions i.e. {sizes}")
     positive = tuple(check_dim(d, ndim) for d in order)
     check(len(set(positive)) == ndim, "permute(): duplicate dims are not allowed.")
     return table.permute(input, positive)
@@ -472,13 +466,11 @@ def _check_joined(shapes: list[Shape], dim: int) -> None:
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors of one shape as the slices of a new dimension."""
     given = _of_one_type("stack", tensors)
-    first = list(given[0]._data.shape)
-    for i, x in enumerate(given):
-        if list(x._data.shape) != first:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {first} at entry "
-                f"0 and {list(x._data.shape)} at entry {i}"
-            )
+    first, *others = ([*x._data.shape] for x in given)
+    for i, shape in enumerate(others, 1):
+        if shape != first:
+            words = "stack expects each tensor to be equal size, but got"
+            raise RuntimeError(f"{words} {first} at entry 0 and {shape} at entry {i}")
     return table.stack(given, check_dim(dim, len(first) + 1))
 
 

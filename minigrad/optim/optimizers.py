@@ -41,10 +41,8 @@ class Optimizer:
         # a scheduler's step should come after the optimizer's
         self._stepped = False
         if isinstance(params, Tensor):
-            raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                + typename(params)
-            )
+            words = "params argument given to the optimizer should be an iterable of Tensors or dicts"
+            raise TypeError(f"{words}, but got {typename(params)}")
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -140,9 +138,8 @@ class Optimizer:
         params: dict[int, Tensor] = {}
         for group, given in zip(self.param_groups, saved):
             if len(group["params"]) != len(given["params"]):
-                raise ValueError(
-                    "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
-                )
+                words = "loaded state dict contains a parameter group"
+                raise ValueError(f"{words} that doesn't match the size of optimizer's group")
             params.update(zip(given["params"], group["params"]))
             given["params"] = group["params"]
         self.param_groups = saved

@@ -143,9 +143,8 @@ def collated(batch: list[Any]) -> Any:
         alike = all(len(item) == len(first) for item in batch)
         errors.check(alike, "each element in list of batch should be of equal size")
         return [collated(list(column)) for column in zip(*batch)]
-    raise TypeError(
-        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}"
-    )
+    words = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists"
+    raise TypeError(f"{words}; found {type(first)}")
 
 
 __all__ = ["DataLoader", "Dataset", "TensorDataset", "random_split"]

@@ -69,6 +69,13 @@ ATTEMPTS: list[tuple[str, type[Exception], str]] = [
      "Output 0 of Unbind is a view and is being modified inplace. This view is the output of a function that "
      "returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the "
      "inplace operation by an out-of-place one."),
+    ("x ^ 2", NotImplementedError, "\"bitwise_xor_cpu\" not implemented for 'Float'"),
+    ("1 | x", NotImplementedError, "\"bitwise_or_cpu\" not implemented for 'Float'"),
+    ("~x", TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors"),
+    ("'a' in c", RuntimeError, "Tensor.__contains__ only supports Tensor or scalar, but you passed in a <class 'str'>."),
+    ("T.einsum('i->ik', c)", RuntimeError,
+     "einsum(): output subscript k does not appear in the equation for any input operand"),
+    ("T.einsum('i->ii', c)", RuntimeError, "einsum(): output subscript i appears more than once in the output"),
     # ---- hooks
     ("hooked(y, lambda g: 3)", TypeError, "expected Variable, but hook returned 'int'"),
     ("hooked(y, lambda g: (g,))", TypeError, "expected Variable, but hook returned 'tuple'"),

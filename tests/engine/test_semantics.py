@@ -172,6 +172,19 @@ def test_a_rest_of_0_has_the_sign_of_what_was_divided() -> None:
     assert str(x[0] % 3) == "tensor(-0.)" and (x % y).tolist() == [0, 0, 2]
 
 
+def test_no_dimensions_for_any_and_all_ask_each_element() -> None:
+    x = mg.tensor([[0, 1]])
+    assert x.any(()).tolist() == x.all([]).tolist() == [[False, True]]
+
+
+def test_the_loss_of_no_samples() -> None:
+    x, target = mg.zeros(0, 3, requires_grad=True), mg.zeros(0, dtype=mg.int64)
+    assert mg.nn.functional.cross_entropy(x, target, reduction="sum") == 0
+    loss = mg.nn.functional.cross_entropy(x, target)
+    loss.backward()
+    assert loss.isnan() and x.grad.shape == (0, 3)
+
+
 def test_nan_has_no_sign() -> None:
     assert mg.tensor([float("nan"), -2.0, float("inf")]).sign().tolist() == [0.0, -1.0, 1.0]
 
