@@ -32,7 +32,7 @@ def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
     reached = [n for n, t in losses if edge_of(tensor)[0] in reachable(t.grad_fn)]
     if tensor.grad is not None:
         zero = not tensor.grad.to_dense().any()
-        why = "is 0 in every number" if zero else "holds what passes added up"
+        why = "is 0 in every number" if zero else "holds the sum of the passes so far"
     elif reached:
         why = f"is None because {reached[-1]}.backward() has not run"
     else:
@@ -40,7 +40,7 @@ def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
         near = (cuts(leading([n for n, _ in losses], lines[::-1])) for lines in ran)
         why = f"is None because no path leads to it from {losses[-1][0] if losses else 'any loss'}"
         why += "".join(dict.fromkeys(next(filter(None, near), [])))
-    return f"{kind} It is a leaf that requires grad{where}. Its .grad {why}."
+    return f"{kind} It is a leaf that requires grad{where and f', made{where}'}. Its .grad {why}."
 
 
 def leading(names: list[str], lines: list[Source]) -> list[Source]:

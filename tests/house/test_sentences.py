@@ -40,6 +40,11 @@ ORDER = (
 CLAIMS: list[tuple[str, str, str, str, str, Any]] = [
     ("notebooks", "04_pytorch_semantics", "04-0832bf", "warns when you read the gradient of a tensor that is not a leaf",
      LEAF + "y = x * 2\ny.backward()\ny.grad", UserWarning),
+    ("notebooks", "04_pytorch_semantics", "04-115", "you may overwrite the input of `exp`, but not its output",
+     "x = torch.tensor([0.5, 1.5], requires_grad=True) * 2\nz = x.exp()\ntotal = z.sum()\nx.add_(1)\ntotal.backward()", None),
+    ("notebooks", "04_pytorch_semantics", "04-115", "but not its output",
+     "z = torch.tensor([0.5, 1.5], requires_grad=True).exp()\ntotal = z.sum()\nz.add_(1)\ntotal.backward()", RuntimeError),
+    ("notebooks", "07_matmul", "07-04c251", "it warns you if there are more than two", "torch.rand(2, 4, 3).T", UserWarning),
     ("notebooks", "08_mse", "08-7cafb9", "would stay `None`",
      LEAF + "(x * x).backward()\nnew = x - 0.1 * x.grad\n(new * new).backward()\n(new.is_leaf, new.retains_grad)",
      (False, False)),
