@@ -39,8 +39,7 @@ EDITION = 3  # goes up when an id asks for something else than before: in 3 each
 
 @dataclass(frozen=True)
 class Raises:
-    """An expected exception: `Raises("RuntimeError", "scalar outputs")` (class name or a base of it, part of
-    the message)."""
+    """An expected exception: the name of its class or of a base of it, and a part of the message."""
 
     type: str
     contains: str = ""
@@ -72,8 +71,7 @@ class Formula(str):
 
 @dataclass(frozen=True)
 class Probe:
-    """One question to the student's code; made by `call(...)` or `run(...)`, refined by `.of`, `.show`, `.on`
-    and `.expect`."""
+    """One question to the student's code; made by `call(...)` or `run(...)`, refined by its methods."""
 
     kind: str  # "call", "run" or "value"
     name: str = ""
@@ -93,13 +91,11 @@ class Probe:
         return dataclasses.replace(self, name=name)
 
     def show(self) -> Probe:
-        """The same question, and the card may show the right answer (when that does not give the exercise
-        away)."""
+        """The same question, and the card may show the right answer, where that does not give the exercise away."""
         return dataclasses.replace(self, shown=True)
 
     def expect(self, value: Any) -> Probe:
-        """The same question with its answer stated here instead of by the oracle; `Raises(...)` for an
-        error."""
+        """The same question with its answer stated here instead of by the oracle; `Raises(...)` for an error."""
         return dataclasses.replace(self, expected=value)
 
     def on(self, about: str) -> Probe:
@@ -122,17 +118,12 @@ class Probe:
 
 
 def call(*args: Any, **kwargs: Any) -> Probe:
-    """Call the exercise's function with these arguments (plain numbers, strings, tuples, lists, dicts, numpy
-    arrays)."""
+    """Call the exercise's function with these arguments: plain data and numpy arrays."""
     return Probe("call", args=tuple(map(wide, args)), data={name: wide(given) for name, given in kwargs.items()})
 
 
 def run(code: str, **data: Any) -> Probe:
-    """Run a short program in the student's namespace; `data` are variables it may use, its last line is the
-    answer.
-
-    The student sees the program in the message, so write it as a reader would like it.
-    """
+    """Run a short program, which the student may read, in their namespace; `data` are its variables, its last line answers."""
     return Probe("run", code=code.strip("\n"), data={name: wide(given) for name, given in data.items()})
 
 
@@ -253,8 +244,7 @@ class Before:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise. Use the makers below (`function`, `program`, `value`, `choice`, `ordering`,
-    `prediction`)."""
+    """One exercise. Use the makers below (`function`, `program`, `value`, `choice`, `ordering`, `prediction`)."""
 
     id: str
     kind: str
@@ -338,14 +328,9 @@ class Exercise:
         return frozenset((error.type, error.contains.lower()) for error in asked)
 
     def namespace(self, answer: Any) -> dict[str, Any]:
-        """A student's namespace that holds `answer` (one object, or a dict of several) inside the given
-        code."""
+        """A student's namespace that holds `answer` (one object, or a dict of several) inside the given code."""
         space = self.scaffold() if self.scaffold else {}
-        several = (
-            isinstance(answer, dict)
-            and bool(answer)
-            and set(answer) <= {*self.names, *space, *roots(self.names)}
-        )
+        several = isinstance(answer, dict) and answer and set(answer) <= {*self.names, *space, *roots(self.names)}
         for name, thing in (answer if several else {self.name: answer}).items():
             owner, _, attribute = name.rpartition(".") if self.kind != "prediction" else ("", "", name)
             if owner and isinstance(thing, type):
@@ -397,7 +382,7 @@ class Lesson:
 
 def function(id: str, name: str | Sequence[str], **more: Any) -> Exercise:
     """A function the student writes, judged by calls. With several names the oracle gets the name first."""
-    return exercise(id, "function", named(name), **more)
+    return exercise(id, "function", name, **more)
 
 
 def program(id: str, name: str | Sequence[str], **more: Any) -> Exercise:
@@ -405,13 +390,13 @@ def program(id: str, name: str | Sequence[str], **more: Any) -> Exercise:
 
     The oracle gets the program's data by name; without one each probe carries `.expect(...)`.
     """
-    return exercise(id, "program", named(name), **more)
+    return exercise(id, "program", name, **more)
 
 
-def exercise(id: str, kind: str, names: tuple[str, ...], **more: Any) -> Exercise:
+def exercise(id: str, kind: str, names: str | Sequence[str], **more: Any) -> Exercise:
     """What all makers make; its lists may be of any kind."""
     more |= {key: tuple(more[key]) for key in ("alternatives", "hints", "before", "items") if key in more}
-    return Exercise(id, kind, names=names, **more)
+    return Exercise(id, kind, names=(names,) if isinstance(names, str) else tuple(names), **more)
 
 
 def one_of(id: str, one_of: Sequence[Exercise], **more: Any) -> Exercise:
@@ -420,7 +405,7 @@ def one_of(id: str, one_of: Sequence[Exercise], **more: Any) -> Exercise:
     Each part is a `program` with the same id; its answers are dicts, `{name: object}`.
     """
     return exercise(
-        id, "program", tuple(name for part in one_of for name in part.names),
+        id, "program", [name for part in one_of for name in part.names],
         probes=lambda rng: [probe for part in one_of for probe in part.probes(rng)],
         wrong=Later(lambda: tuple(w for part in one_of for w in part.wrong)),
         alternatives=[a for part in one_of for a in part.alternatives],
@@ -428,24 +413,21 @@ def one_of(id: str, one_of: Sequence[Exercise], **more: Any) -> Exercise:
     )  # fmt: skip
 
 
-def value(
-    id: str, name: str, right: Any, *, kind: str = "value", rtol: float = 2e-3, atol: float = 1e-6, **more: Any
-) -> Exercise:
+def value(id: str, name: str, right: Any, kind: str = "value", rtol: float = 2e-3, atol: float = 1e-6, **more: Any) -> Exercise:
     """A number, list, string, bool or None that the student writes down (`name = ...` is the blank).
 
     Lists, tuples, arrays and tensors are all accepted, to three digits. `accept=` (a test of the answer)
     instead of equality with `right` where several answers are right; `right` is then one of them.
     """
-    return exercise(id, kind, (name,), probes=single(name, right), right=right, rtol=rtol, atol=atol, **more)
+    return exercise(id, kind, name, probes=single(name, right), right=right, rtol=rtol, atol=atol, **more)
 
 
 def choice(id: str, name: str, options: Mapping[str, str], right: str, *, wrong: Sequence[Wrong], **more: Any) -> Exercise:
-    """One of `options` (letter -> text); the student writes the letter. One `Wrong(letter, ...)` for each
-    other option."""
+    """One of `options` (letter -> text); the student writes the letter. One `Wrong(letter, ...)` for each other option."""
     left = set(options) - {right} - {w.answer for w in wrong}
     if right not in options or left:
         raise ValueError(f"exercise {id}: no feedback for option {', '.join(sorted(left)) or right}")
-    return exercise(id, "choice", (name,), probes=single(name, right), wrong=wrong, right=right, options=dict(options), **more)
+    return exercise(id, "choice", name, probes=single(name, right), wrong=wrong, right=right, options=dict(options), **more)
 
 
 def prediction(id: str, right: Any, **more: Any) -> Exercise:
@@ -457,21 +439,17 @@ def prediction(id: str, right: Any, **more: Any) -> Exercise:
     return value(id, f"predict {id}", right, kind="prediction", **more)
 
 
-def ordering(
-    id: str, name: str, items: Sequence[str], before: Sequence[Before], right: Sequence[int], **more: Any
-) -> Exercise:
-    """Put `items` (numbered from 1) in order; the student writes the list of numbers. Every order that keeps
-    all `before` rules is right; `right` is one of them."""
+def ordering(id: str, name: str, items: Sequence[str], before: Sequence[Before], right: Sequence[int], **more: Any) -> Exercise:
+    """Put `items` in order; the student writes their numbers, from 1. Every order that keeps all `before` rules is right."""
     places = {n: i for i, n in enumerate(right)}
     if sorted(right) != list(range(1, len(items) + 1)) or any(places[b.first] > places[b.then] for b in before):
         raise ValueError(f"exercise {id}: the order called right breaks its own rules")
     right = list(right)
-    return exercise(id, "ordering", (name,), probes=single(name, right), right=right, before=before, items=items, **more)
+    return exercise(id, "ordering", name, probes=single(name, right), right=right, before=before, items=items, **more)
 
 
 def numbers(rng: np.random.Generator, *shape: int) -> np.ndarray[Any, Any]:
-    """Odd-looking float64 numbers of this shape, short to print: one decimal, no zero, no one, no two
-    neighbours alike."""
+    """Odd-looking float64 numbers of this shape, short to print: one decimal, no zero, no one, no two neighbours alike."""
     count = int(np.prod(shape, dtype=int))
     pool = np.concatenate([np.arange(-39, -10), np.arange(-9, 0), np.arange(2, 10), np.arange(11, 40)]) / 10
     picked = rng.permutation(np.resize(rng.permutation(pool), count))
@@ -479,18 +457,12 @@ def numbers(rng: np.random.Generator, *shape: int) -> np.ndarray[Any, Any]:
 
 
 def copied(value: Any) -> Any:
-    """A deep copy of plain data and arrays."""
+    """A deep copy of plain data and arrays, in which no two places share an array."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if type(value) in (list, tuple):
         return type(value)(copied(v) for v in value)
-    if type(value) is dict:
-        return {k: copied(v) for k, v in value.items()}
-    return value
-
-
-def named(name: str | Sequence[str]) -> tuple[str, ...]:
-    return (name,) if isinstance(name, str) else tuple(name)
+    return {k: copied(v) for k, v in value.items()} if type(value) is dict else value
 
 
 def roots(names: Sequence[str]) -> set[str]:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -35,16 +36,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     """Set the two variables around each cell (the first one starts the kernel), then put back what was."""
     if not _runs_notebooks(item.config) or item.path.suffix != ".ipynb":
         return (yield)
-    before = {name: os.environ.get(name) for name in SETTINGS}
-    os.environ.update(SETTINGS)
-    try:
+    with mock.patch.dict(os.environ, SETTINGS):
         return (yield)
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def _runs_notebooks(config: pytest.Config) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from minigrad.course.commands import cli
 from minigrad.course.exercise import EDITION
 from minigrad.course.grading import command
-from minigrad.course.grading.counting import Count
+from minigrad.course.grading.runs import Count
 from tests.grading.classroom import notebook
 from tests.grading.test_runs import here  # noqa: F401
 

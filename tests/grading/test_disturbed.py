@@ -14,7 +14,7 @@ import pytest
 
 from minigrad.course import notebooks
 from minigrad.course.commands import cli
-from minigrad.course.grading import journal, pages, report, runs
+from minigrad.course.grading import journal, pages, runs
 from tests.grading.classroom import grader, notebook
 from tests.grading.test_killed import finished
 from tests.grading.test_runs import RIGHT, WRONG, hand_in, here, level, one_thread  # noqa: F401
@@ -54,7 +54,7 @@ def full_at_the_end(patch: pytest.MonkeyPatch) -> None:
 
 
 def read_only(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(report, "write_whole", lambda *a: list(raising(OSError(errno.EROFS, "Read-only file system"))))
+    patch.setattr(runs, "write_whole", lambda *a: list(raising(OSError(errno.EROFS, "Read-only file system"))))
 
 
 def settling_fails(patch: pytest.MonkeyPatch) -> None:

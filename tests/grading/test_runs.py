@@ -398,7 +398,7 @@ def test_nothing_of_a_student_is_rendered(tmp_path: Path, level: str) -> None:
 # In a process of its own: what other tests have left behind must not be counted.
 REMEMBERING = """
 import pathlib, sys, tracemalloc
-from minigrad.course.grading import journal, report, runs, tables
+from minigrad.course.grading import journal, runs, tables
 
 folder, out = map(pathlib.Path, sys.argv[1:])
 room = [sys.intern(f"name {number}") for number in range(400_000)]  # pathlib interns names: their table must not grow now
@@ -411,7 +411,7 @@ with journal.Journal(out) as log:
         found.expect({"key": key, "time": one.time, "copies": 1})
         found.set_aside(one, "a test")
     log.settle(found.expected())
-report.write(out, found)
+runs.write(out, found)
 print(tracemalloc.get_traced_memory()[1])
 """
 

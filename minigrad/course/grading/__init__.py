@@ -19,7 +19,7 @@ WEAKER = {
 
 __all__ = ["LEVELS", "WEAKER", "Count", "Unavailable", "grade"]
 
-_HOMES = {"grade": "runs", "Count": "counting", "Unavailable": "sandbox"}
+_HOMES = {"grade": "runs", "Count": "runs", "Unavailable": "sandbox"}
 
 
 def __getattr__(name: str) -> Any:

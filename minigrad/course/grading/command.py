@@ -9,10 +9,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from minigrad.course.grading import LEVELS, WEAKER
-from minigrad.course.grading.counting import Count
+
+if TYPE_CHECKING:
+    from minigrad.course.grading.runs import Count
 
 _LONGEST_KEY = 65_536
 _MOST_DOUBTS = 10  # that are told on the screen

@@ -36,12 +36,6 @@ def prctl(option: int, argument: int = 0, pointer: ctypes.c_void_p | None = None
     _checked(_libc.prctl(option, ctypes.c_ulong(argument), pointer or ctypes.c_ulong(0), 0, 0))
 
 
-def prctl_if_linux(option: int, argument: int) -> None:
-    """The same where there is a prctl at all: for the level that promises nothing."""
-    if hasattr(_libc, "prctl"):
-        prctl(option, argument)
-
-
 # ------------------------------------------------------------------ who we are
 
 
@@ -100,27 +94,18 @@ def join(descriptor: int, flags: int) -> None:
     _checked(_libc.setns(descriptor, flags))
 
 
-def own_mounts() -> None:
-    """A table of mounts of our own; what is mounted from here on is seen by nobody else."""
-    unshare(CLONE_NEWNS)
-    _mount("none", "/", None, MS_REC | MS_PRIVATE)
-
-
-def new_world(proc: int, *, mounts: bool) -> None:
-    """Users, network, System V memory, host name, control groups, processes (and mounts) of our own.
+def new_world(proc: int, more: int = 0) -> None:
+    """Users, network, System V memory, host name, control groups and processes (and `more`) of our own.
 
     `proc` is an open descriptor of /proc, which may be out of sight by now.
     """
     uid, gid = os.getuid(), os.getgid()
     prctl(PR_SET_DUMPABLE, 1)  # after leaving root /proc/self belongs to root until we say otherwise
-    flags = CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWPID | CLONE_NEWCGROUP
-    unshare(flags | (CLONE_NEWNS if mounts else 0))
+    unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWPID | CLONE_NEWCGROUP | more)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         file = os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc)
         os.write(file, text.encode())
         os.close(file)
-    if mounts:
-        _mount("none", "/", None, MS_REC | MS_PRIVATE)
 
 
 def _mount(source: str, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
@@ -130,7 +115,8 @@ def _mount(source: str, target: str, kind: str | None, flags: int, data: str | N
 
 
 def private_root(visible: Iterable[str]) -> None:
-    """A root that holds these files and folders, read only, and nothing else."""
+    """A root that holds these files and folders, read only, and nothing else; the table of mounts is our own already."""
+    _mount("none", "/", None, MS_REC | MS_PRIVATE)  # what is mounted from here on is seen by nobody else
     paths = list(visible)
     # The new root is put together on any folder that hides none of them.
     base = next(b for b in ("/sys", "/mnt", "/media") if os.path.isdir(b) and not any(p.startswith(b) for p in paths))
@@ -244,23 +230,19 @@ def _program(machine: str) -> bytes:
         lines += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
     # With EPERM glibc cannot start a thread; with ENOSYS it falls back to clone.
     lines += [(_EQUAL, 0, 1, clone3), (_RETURN, 0, 0, _MISSING)]
-    # A thread, not a process.
-    lines += [(_EQUAL, 0, 4, clone), (_LOAD, 0, 0, 16), (_ANY_BIT, 0, 1, CLONE_THREAD)]
-    lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NO)]
-    # Of this process, not of another, which would tell that it is there.
-    for call in of_a_process:
-        lines += [(_EQUAL, 0, 4, call), (_LOAD, 0, 0, 16), (_EQUAL, 0, 1, 0)]
-        lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NO)]
-    # A pair of sockets connected to each other (event loops wake up with one), no other family.
-    lines += [(_EQUAL, 0, 4, pair), (_LOAD, 0, 0, 16), (_EQUAL, 0, 1, 1)]
-    lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NO)]
-    for call, allowed, place in ((control, _IOCTL, 24), (descriptor, _FCNTL, 24), (option, _SOCKOPT, 32), (futex, _WAIT, 24)):
-        private = [(_ANY_BIT, 0, 1, _PRIVATE), (_RETURN, 0, 0, _ALLOW)] if call == futex else []
-        lines += [(_EQUAL, 0, 2 + 2 * len(allowed) + len(private), call), (_LOAD, 0, 0, place), *private]
-        for value in allowed:
-            lines += [(_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
-        lines += [(_RETURN, 0, 0, _NO)]
-    lines += [(_RETURN, 0, 0, _NO)]
+    asked = [  # a call, the place of an argument, and its bits and values with which the call is allowed
+        (clone, 16, (CLONE_THREAD,), ()),  # a thread, not a process
+        *((call, 16, (), (0,)) for call in of_a_process),  # of this process: another would tell that it is there
+        (pair, 16, (), (1,)),  # two sockets connected to each other (event loops wake up with them), no other family
+        (control, 24, (), _IOCTL), (descriptor, 24, (), _FCNTL), (option, 32, (), _SOCKOPT), (futex, 24, (_PRIVATE,), _WAIT),
+    ]  # fmt: skip
+    for call, place, bits, values in asked:
+        tests = [*((_ANY_BIT, bit) for bit in bits), *((_EQUAL, value) for value in values)]
+        lines += [(_EQUAL, 0, 2 + 2 * len(tests), call), (_LOAD, 0, 0, place)]
+        for test, value in tests:
+            lines += [(test, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
+        lines.append((_RETURN, 0, 0, _NO))
+    lines.append((_RETURN, 0, 0, _NO))
     return b"".join(struct.pack("=HBBI", *line) for line in lines)
 
 

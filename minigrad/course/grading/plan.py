@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import functools
 import math
 import re
 import tomllib
@@ -115,74 +116,53 @@ class _Wrong(ValueError):
 
 def _plan(content: dict[str, Any], home: Path) -> Plan:
     late, by_lesson = content.pop("late", {}), content.pop("lesson", {})
-    extensions, overrides = content.pop("extension", []), content.pop("override", [])
-    _only(content, "", ("title", "lessons", "roster", "partial", "written", "student_timeout", "feedback"))
-    _only(_table(late, "late"), "late.", ("per_day", "days", "grace"))
-    made: dict[str, Any] = {}
-    for name, check in (("title", _text), ("partial", _truth), ("written", _truth), ("feedback", _layout),
-                        ("student_timeout", _positive)):  # fmt: skip
-        if name in content:
-            made[name] = check(content[name], name)
-    if "lessons" in content:
-        made["lessons"] = chosen(content["lessons"], "lessons")
-    if "roster" in content:
-        made["roster"] = people(home / _text(content["roster"], "roster"))
-    for name, most in (("per_day", 1.0), ("days", math.inf), ("grace", math.inf)):
-        if name in late:
-            made[name] = _number(late[name], f"late.{name}", most)
-    due, points, weights = {}, {}, {}
+    extensions, overrides = (_entries(content.pop(name, []), name) for name in ("extension", "override"))
+    made = _fields("", content) | _fields("late", late)
+    if "roster" in made:
+        made["roster"] = people(home / made["roster"])
+    given: dict[int, dict[str, Any]] = {}
     for label, table in _table(by_lesson, "lesson").items():
-        number, where = lesson(label, f"lesson.{label}"), f"lesson.{label}."
-        _only(_table(table, f"lesson.{label}"), where, ("due", "points", "weight"))
+        number, where = lesson(label, f"lesson.{label}"), f"lesson.{label}"
+        given[number] = _fields("lesson", table, where)
         for name in {"points", "weight"} & set(table) if not made.get("written") and not earning(number) else ():
-            raise _Wrong(f"{where}{name}: all of lesson {number:02d} is practice, which gives points with written = true alone")
-        if "due" in table:
-            due[number] = _moment(table["due"], where + "due")
-        if "points" in table:
-            points[number] = _positive(table["points"], where + "points")
-        if "weight" in table:
-            weights[number] = _number(table["weight"], where + "weight")
+            raise _Wrong(f"{where}.{name}: all of lesson {number:02d} is practice, which gives points with written = true")
+    for name, key in (("due", "due"), ("points", "points"), ("weights", "weight")):
+        made[name] = {number: about[key] for number, about in given.items() if key in about}
     return Plan(
-        **made, due=due, points=points, weights=weights,
-        extensions=dict(_extension(*each) for each in _entries(extensions, "extension")),
-        overrides=tuple(_override(*each) for each in _entries(overrides, "override")),
+        **made, extensions={(entry["student"], entry["lesson"]): entry["due"] for entry, _ in extensions},
+        overrides=tuple(_override(*each) for each in overrides),
     )  # fmt: skip
-
-
-def _extension(entry: dict[str, Any], where: str) -> tuple[tuple[str, int], datetime.datetime]:
-    _only(entry, where, ("student", "lesson", "due"), needed=("student", "lesson", "due"))
-    key = (_text(entry["student"], where + "student"), lesson(entry["lesson"], where + "lesson"))
-    return key, _moment(entry["due"], where + "due")
 
 
 def _override(entry: dict[str, Any], where: str) -> Override:
-    _only(entry, where, ("student", "exercise", "lesson", "points", "comment"), needed=("student", "points", "comment"))
-    exercise = _text(entry.get("exercise", ""), where + "exercise")
+    exercise = entry.get("exercise", "")
     if bool(exercise) == ("lesson" in entry):
-        raise _Wrong(f"{where}exercise: either an exercise or a lesson is wanted")
-    number = lesson(entry["lesson"], where + "lesson") if not exercise else lesson(exercise.split(".")[0], where + "exercise")
+        raise _Wrong(f"{where}.exercise: either an exercise or a lesson is wanted")
+    number = entry["lesson"] if not exercise else lesson(exercise.split(".")[0], f"{where}.exercise")
     if exercise and exercise not in {e.id for e in known.lesson(number).exercises if e.points}:
-        raise _Wrong(f"{where}exercise: there is no exercise {exercise}")
-    return Override(
-        _text(entry["student"], where + "student"), number, exercise,
-        _number(entry["points"], where + "points"), _text(entry["comment"], where + "comment"),
-    )  # fmt: skip
+        raise _Wrong(f"{where}.exercise: there is no exercise {exercise}")
+    return Override(**{"exercise": ""} | entry | {"lesson": number})
 
 
 def _entries(found: Any, name: str) -> list[tuple[dict[str, Any], str]]:
-    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+    """The tables of a list, checked, each with its place."""
+    if not isinstance(found, list):
         raise _Wrong(f"{name}: write [[{name}]] above each entry")
-    return [(entry, f"{name}[{number}].") for number, entry in enumerate(found, 1)]
+    needed = {"extension": ("student", "lesson", "due"), "override": ("student", "points", "comment")}[name]
+    places = [f"{name}[{number}]" for number, _ in enumerate(found, 1)]
+    return [(_fields(name, table, where, needed), where) for table, where in zip(found, places, strict=True)]
 
 
-def _only(table: Mapping[str, Any], where: str, names: Iterable[str], needed: Iterable[str] = ()) -> None:
-    names = tuple(names)
+def _fields(of: str, found: Any, where: str = "", needed: Iterable[str] = ()) -> dict[str, Any]:
+    """A table of the class file, each of its fields checked; there may be no others."""
+    table, where = _table(found, where or of), f"{where or of}." if of else ""
     for name in table:
-        if name not in names:
-            raise _Wrong(f"{where}{name}: there is no such field; there are {', '.join(names)}")
+        if name not in FIELDS[of]:
+            raise _Wrong(f"{where}{name}: there is no such field; there are {', '.join(FIELDS[of])}")
     for name in needed:
         if name not in table:
             raise _Wrong(f"{where}{name}: is missing")
+    return {name: FIELDS[of][name](field, where + name) for name, field in table.items()}
 
 
 def _table(found: Any, where: str) -> dict[str, Any]:
@@ -279,3 +259,14 @@ def people(path: Path) -> tuple[Person, ...]:
             raise ValueError(f"roster: line {number} of {path} names nobody: fill in a name or a number, or delete the line")
         found.append(person)
     return tuple(found)
+
+
+# What each table may hold, and how it is checked.
+FIELDS: dict[str, dict[str, Callable[[Any, str], Any]]] = {
+    "": {"title": _text, "lessons": chosen, "roster": _text, "partial": _truth, "written": _truth,
+         "student_timeout": _positive, "feedback": _layout},
+    "late": {"per_day": functools.partial(_number, most=1.0), "days": _number, "grace": _number},
+    "lesson": {"due": _moment, "points": _positive, "weight": _number},
+    "extension": {"student": _text, "lesson": lesson, "due": _moment},
+    "override": {"student": _text, "exercise": _text, "lesson": lesson, "points": _number, "comment": _text},
+}  # fmt: skip

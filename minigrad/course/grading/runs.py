@@ -3,7 +3,8 @@
 `grade(paths, out=...)` is the whole of it. The unit of work, `grade_one`, is a plain function of plain
 data, so any `concurrent.futures.Executor` can run it, on this machine or on a cluster; each process that
 does keeps a sandbox of its own. Only a few notebooks are in the air at a time, so a class of twenty
-thousand needs no more memory than one of twenty.
+thousand needs no more memory than one of twenty. What a teacher reads afterwards is written from the journal
+alone, so the same journal gives the same bytes: tally.py counts, tables.py writes what machines read, pages.py what people do.
 """
 
 from __future__ import annotations
@@ -33,21 +34,49 @@ from typing import Any
 from minigrad.course import lessons as known
 from minigrad.course.commands.answers import given
 from minigrad.course.exercise import EDITION
-from minigrad.course.grading import identity, reader, report, sandbox, tables
+from minigrad.course.grading import identity, pages, reader, sandbox, tables
 from minigrad.course.grading import journal as journals
-from minigrad.course.grading.counting import Count
 from minigrad.course.grading.grader import NOT_GRADED, NOTEBOOK_SECONDS, Grader, Limits
 from minigrad.course.grading.identity import People, Person, readable
 from minigrad.course.grading.index import on_disk
 from minigrad.course.grading.plan import Plan
 from minigrad.course.grading.sandbox import Unavailable
+from minigrad.course.grading.tables import FEEDBACK, write_whole
+from minigrad.course.grading.tally import Class
 
 STUDENT_SECONDS = 300.0  # for all notebooks of one student together
 _MOST_AGAIN = 200  # notebooks that are tried once more at the end of a run
 _PATIENCE = 3  # times that a job may take a process of the pool with it
 _MOST_STRAYS = 10  # files of one student that were left aside and are named
-Progress = Callable[[Count], None]
 NO_PLAN = Plan()
+
+
+@dataclasses.dataclass
+class Count:
+    """Files in all, taken over from an earlier run, graded now, not graded; left aside; seconds; the isolation level;
+    the name under which results of another edition are kept; after a regrade how many verdicts moved, the first of
+    them, and what was to be graded again and is not there; whose hand-ins are in doubt."""
+
+    total: int = 0
+    kept: int = 0
+    graded: int = 0
+    failed: int = 0
+    aside: int = 0
+    seconds: float = 0.0
+    isolation: str = ""
+    older: str = ""
+    moved: int = 0
+    first: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    unmet: set[str] = dataclasses.field(default_factory=set)
+    doubts: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def done(self) -> int:
+        """Files that need no more work."""
+        return self.kept + self.graded + self.failed
+
+
+Progress = Callable[[Count], None]
 
 
 # ------------------------------------------------------------------ one notebook
@@ -131,10 +160,6 @@ def lesson_of(submission: reader.Submission, path: str) -> int | None:
 # ------------------------------------------------------------------ a class
 
 
-def _in_silence(count: Count) -> None:
-    """What is called after each result where nobody wants to know."""
-
-
 def grade(
     paths: str | Path | Sequence[str | Path],
     *,
@@ -152,7 +177,7 @@ def grade(
     fresh: bool = False,
     regrade: Collection[str] = (),
     answers: bytes = b"",
-    progress: Progress = _in_silence,
+    progress: Progress = lambda count: None,
 ) -> Count:
     """Grade all notebooks under `paths/<student>/` and write the report folder `out`.
 
@@ -176,24 +201,28 @@ def grade(
     level = sandbox.choose(isolation, trust_students=trust_students)
     started = time.monotonic()
     with journals.locked(target):
-        _forget(target, (journals.RESULTS, *([journals.SETTINGS] if key else [])) if fresh else ())
+        for name in (journals.RESULTS, *([journals.SETTINGS] if key else [])) if fresh else ():
+            (target / name).unlink(missing_ok=True)
         older, course_key = journals.set_aside(target), journals.course_key(target, key)
         # Processes of our own all keep to the level that was found now; those of a cluster find their own.
         settings = {"isolation": isolation if executor else level, "trust": trust_students, "seconds": seconds,
                     "megabytes": megabytes, "together": student_seconds, "answers": answers}  # fmt: skip
         found = HandIns(folders, without=target, roster=plan.roster)
-        count = Count(len(found), isolation=level, older=older, doubts=found.doubts(), unmet=set(regrade))
+        count = Count(found.count(), isolation=level, older=older, doubts=found.doubts(), unmet=set(regrade))
         with _compared(target, count) if regrade else contextlib.nullcontext(), journals.Journal(target) as journal:
             with Pool(executor, jobs) as engine:
                 for job, result in engine.run(to_do(found, journal, count, regrade, (course_key, settings, asked))):
-                    _store(job, result, journal, count)
+                    about = {name: job[name] for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")}
+                    journal.append(about | {"edition": EDITION} | result)
+                    count.graded += bool(result["graded"])
+                    count.failed += not result["graded"]
                     count.seconds = time.monotonic() - started
                     progress(count)
             journal.settle(found.expected())
-            count.aside = found.aside()
+            count.aside = found.count("strays")
             count.failed += sum(1 for _ in found.unread())
             count.seconds = time.monotonic() - started
-            report.write(target, found, plan=plan, asked=asked)
+            write(target, found, plan=plan, asked=asked)
     return count
 
 
@@ -206,20 +235,6 @@ def _compared(target: Path, count: Count) -> Iterator[None]:
     yield
     count.moved, count.first = tables.write_differences(target, before)
     before.unlink(missing_ok=True)
-
-
-def _forget(target: Path, names: Iterable[str]) -> None:
-    """These files of earlier runs go."""
-    for name in names:
-        (target / name).unlink(missing_ok=True)
-
-
-def _store(job: dict[str, Any], result: dict[str, Any], journal: journals.Journal, count: Count) -> None:
-    """Keep one result, and count it."""
-    about = {name: job[name] for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")}
-    journal.append(about | {"edition": EDITION} | result)
-    count.graded += bool(result["graded"])
-    count.failed += not result["graded"]
 
 
 def _folders(paths: str | Path | Sequence[str | Path]) -> list[Path]:
@@ -279,8 +294,9 @@ class HandIns:
                 self._index.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)", line)
         identity.decide(self._index, self.people)
 
-    def __len__(self) -> int:
-        return int(self._index.execute("SELECT count(*) FROM files").fetchone()[0])
+    def count(self, table: str = "files") -> int:
+        """How many files there are, or how many are set aside."""
+        return int(self._index.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
     def __iter__(self) -> Iterator[tuple[int, list[tuple[Path, reader.Found]]]]:
         """For one student after the other: how many files there are, and those that may be read."""
@@ -341,10 +357,6 @@ class HandIns:
         self._index.execute("INSERT INTO strays VALUES (?, ?, ?)", line)
         if isinstance(why, reader.Unread):
             self._index.execute("INSERT INTO unread VALUES (?)", (one.source,))
-
-    def aside(self) -> int:
-        """How many those are."""
-        return int(self._index.execute("SELECT count(*) FROM strays").fetchone()[0])
 
     def unread(self) -> Iterator[str]:
         """The student of each file of which nobody knows the lesson, because it could not be read."""
@@ -420,6 +432,41 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
 def touched(answers: bytes) -> set[int]:
     """The lessons to which a teacher's own answers belong."""
     return {exercise.lesson for exercise in given(answers).exercises.values()} if answers else set()
+
+
+# ------------------------------------------------------------------ what a teacher reads
+
+
+def write(folder: Path, found: HandIns, *, plan: Plan = NO_PLAN, asked: frozenset[int] = frozenset()) -> None:
+    """Write every page and table of a report folder from its journal; who is known from `found` may have no result."""
+    everybody = Class(plan.meaning(found.row))
+    for student, person, name, waiting in found.everybody():
+        everybody.expect(student, person, name)
+        everybody.unread |= {student} if waiting else set()
+    for result in journals.read(folder / journals.RESULTS):
+        counted = everybody.add(result, *found.when(result["key"]))
+        write_whole(folder / FEEDBACK / counted["page"], [pages.feedback_page(counted)])
+    everybody.unread |= set(found.unread())
+    for result in everybody.on_paper():
+        counted = everybody.add(result)
+        write_whole(folder / FEEDBACK / counted["page"], [pages.feedback_page(counted)])
+    _remove_others(folder / FEEDBACK, everybody)
+    notes = [*everybody.choose(asked), *everybody.notes()]
+    write_whole(folder / tables.GRADES, tables.grades(everybody))
+    if any(person.moodle or person.email for person in everybody.plan.roster):
+        write_whole(folder / tables.MOODLE, tables.moodle(everybody))
+    write_whole(folder / "report.html", pages.report_page(everybody, found.strays(), notes, found.doubts()))
+    tables.hand_back(folder, everybody)
+
+
+def _remove_others(folder: Path, everybody: Class) -> None:
+    """Take away the pages of what is no longer handed in."""
+    if folder.is_dir():
+        with os.scandir(folder) as students:
+            for student in students:
+                for page in Path(student.path).glob("*.html"):
+                    if not everybody.has_page(f"{student.name}/{page.name}"):
+                        page.unlink()
 
 
 # ------------------------------------------------------------------ where the work is done

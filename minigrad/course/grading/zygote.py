@@ -113,7 +113,8 @@ def build_walls(confine: Any, settings: dict[str, Any]) -> None:
     """Everything that can be forbidden once for all workers."""
     level, uid = settings["level"], settings["leave_root"]
     if level == "process":
-        confine.prctl_if_linux(confine.PR_SET_CHILD_SUBREAPER, 1)
+        if sys.platform == "linux":
+            confine.prctl(confine.PR_SET_CHILD_SUBREAPER, 1)
         if uid:
             confine.leave_root(uid)
         return
@@ -123,12 +124,12 @@ def build_walls(confine: Any, settings: dict[str, Any]) -> None:
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         # Root arranges the view before leaving; another user may do so only in a user namespace of their own.
         if uid:
-            confine.own_mounts()
+            confine.unshare(confine.CLONE_NEWNS)
             confine.private_root(readable)
             confine.leave_root(uid)
-            confine.new_world(proc, mounts=False)
+            confine.new_world(proc)
         else:
-            confine.new_world(proc, mounts=True)
+            confine.new_world(proc, confine.CLONE_NEWNS)
             confine.private_root(readable)
         first = os.fork()  # the first process of the new process namespace is the zygote from here on
         if first:

@@ -14,11 +14,11 @@ import io
 import linecache
 import os
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from minigrad.course.notebooks import CellFailed, Notebook
 
@@ -70,7 +70,7 @@ def run(nb: Notebook, slug: str, folder: Path) -> dict[str, Moving]:
     last = max((place for place, cell in enumerate(cells) if lively(cell["source"])), default=-1)
     space: dict[str, Any] = {"__name__": "__main__"}
     found: dict[str, Moving] = {}
-    with contextlib.chdir(folder), environment({"MINIGRAD_DISPLAY": "page", "MINIGRAD_CHECK": "raise"}):
+    with contextlib.chdir(folder), mock.patch.dict(os.environ, {"MINIGRAD_DISPLAY": "page", "MINIGRAD_CHECK": "raise"}):
         for place, cell in enumerate(cells[: last + 1]):
             expected = any(output["output_type"] == "error" for output in cell["outputs"])
             try:
@@ -84,20 +84,6 @@ def run(nb: Notebook, slug: str, folder: Path) -> dict[str, Moving]:
             if living is not None:
                 found[cell["id"]] = living
     return found
-
-
-@contextlib.contextmanager
-def environment(wanted: Mapping[str, str]) -> Iterator[None]:
-    """Sets variables of the environment, and puts the earlier ones back."""
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
 
 
 def lively(source: str) -> bool:
