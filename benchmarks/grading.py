@@ -31,8 +31,8 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
 
 from minigrad.course import lessons, notebooks
 from minigrad.course.grading import reader, runs, sandbox
-from minigrad.course.grading.runs import Count
 from minigrad.course.grading.grader import Grader
+from minigrad.course.grading.runs import Count
 
 BUDGET, GROWTH = 50.0, 20.0  # times nbclient's rate; MB
 WHOLE = False

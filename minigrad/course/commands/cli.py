@@ -13,13 +13,13 @@ import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from minigrad import __version__
 from minigrad.course import notebooks
 from minigrad.course.commands import lookup
+from minigrad.course.grading import command as grading
 
 Item = TypeVar("Item")
 COMMANDS = ("lab", "check", "solution", "engine", "progress", "reset", "show", "grade", "answers", "doctor", "build")
@@ -148,12 +148,8 @@ def of_the_folder(add: Add) -> None:
 
 def of_teachers(add: Add) -> None:
     """The commands about a class and its answers."""
-    if find_spec("minigrad.course.grading") and find_spec("minigrad.course.grading.command"):
-        from minigrad.course.grading.command import add_arguments
-        from minigrad.course.grading.command import run as grade
-
-        add_arguments(add("grade", grade, "grade a folder of submissions", "minigrad grade submitted --out report --jobs 2"))
-
+    grade = "minigrad grade submitted --out report --jobs 2"
+    grading.add_arguments(add("grade", grading.run, "grade a folder of submissions", grade))
     command = add(
         "answers", answers, "try a text of answers: each right one passes, each wrong one is refused and known",
         "minigrad answers minigrad/course/lessons/05_vectors.md --exercise 5.4",

@@ -95,7 +95,7 @@ def judged(
             if lost is not None:
                 left_out.add(lost)
                 why = "it did not end" if student.dead and student.dead.kind == "timeout" else "it ended everything"
-                say(f"  cell {lost + 1} is left out: {why}: {first_line(cells[lost])}")
+                say(f"  cell {lost + 1} is left out: {why}: {cells[lost].strip().splitlines()[0]}")
                 continue
             while waiting and not student.dead:
                 exercise = waiting.pop(0)
@@ -138,11 +138,6 @@ def run_cells(student: "Remote | Here", cells: list[str], left_out: set[int]) ->
             if student.dead:
                 return number
     return None
-
-
-def first_line(source: str) -> str:
-    """The first line of a cell that says something."""
-    return next(line.strip() for line in source.splitlines() if line.strip())
 
 
 @contextmanager

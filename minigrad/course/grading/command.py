@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
+import shutil
 import sqlite3
 import sys
 import tempfile
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -164,7 +165,7 @@ class Bar:
         now = time.monotonic()
         if self.alive and (now - self.last > 0.1 or count.done == count.total):
             self.last = now
-            self.stream.write("\r" + bar(count, _width()) + "\x1b[K")
+            self.stream.write("\r" + bar(count, min(100, shutil.get_terminal_size().columns)) + "\x1b[K")
             self.stream.flush()
 
     def end(self) -> None:
@@ -178,24 +179,12 @@ def bar(count: Count, width: int) -> str:
     now = count.graded + count.failed
     rate = now / count.seconds if count.seconds else 0.0
     left = (count.total - count.done) / rate if rate else 0.0
-    tail = f" {count.done}/{count.total}  {rate:.0f}/s  {_clock(left)} left"
+    tail = f" {count.done}/{count.total}  {rate:.0f}/s  {timedelta(seconds=round(left))} left"
     if count.failed:
         tail += f"  {count.failed} not graded"
     room = max(5, width - len(tail) - 3)
     full = room * count.done // max(1, count.total)
     return f"[{'#' * full}{'.' * (room - full)}]{tail}"
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes >= 60 else f"{minutes}:{rest:02d}"
-
-
-def _width() -> int:
-    try:
-        return min(100, os.get_terminal_size(sys.stderr.fileno()).columns)
-    except OSError:
-        return 80
 
 
 def _printable(text: str) -> str:

@@ -8,16 +8,16 @@ its code: nothing that a student printed or drew is in it. What goes wrong on ou
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import hashlib
 import hmac
 import os
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +49,9 @@ class Limits:
     seconds: float | None = None
     megabytes: int | None = None
 
-    def of(self, exercise: Exercise) -> tuple[float, int]:
-        """Seconds of processor time and bytes of memory for one exercise."""
-        megabytes = self.megabytes or exercise.memory
-        return self.seconds or exercise.seconds, megabytes << 20
+    def on(self, exercise: Exercise) -> Exercise:
+        """The exercise with the limits that are really set, which its verdict names."""
+        return replace(exercise, seconds=self.seconds or exercise.seconds, memory=self.megabytes or exercise.memory)
 
 
 def seed_of(key: bytes, *parts: str) -> int:
@@ -126,7 +125,7 @@ class Grader:
             "problem": submission.problem or (_ANOTHER if {v["status"] for v in verdicts} == {"missing"} else ""),
             "isolation": self.level,
             "like": reader.likeness(submission),
-            "published": is_published(submission, lesson),
+            "published": set() < published(lesson.slug) <= {reader.bare(cell.source) for cell in submission.cells},
             "graded": all(verdict["status"] != NOT_GRADED for verdict in verdicts),
             "points": sum(verdict["points"] for verdict in verdicts),
             "out_of": sum(verdict["out_of"] for verdict in verdicts),
@@ -145,7 +144,7 @@ class Grader:
     def remove_files(self) -> None:
         """Take away what was written for the sandboxes."""
         if self._folder is not None:
-            package.remove(self._folder)
+            shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
 
@@ -161,12 +160,6 @@ def published(lesson: str) -> frozenset[str]:
     blank = notebooks.path("exercises", lesson)
     given = {reader.bare(cell) for cell in notebooks.code_cells(notebooks.read(blank))} if blank.is_file() else set()
     return frozenset({reader.bare(cell) for cell in cells} - given)
-
-
-def is_published(submission: reader.Submission, lesson: Lesson) -> bool:
-    """True if every answer in it is the published one."""
-    answers = published(lesson.slug)
-    return bool(answers) and answers <= {reader.bare(cell.source) for cell in submission.cells}
 
 
 class Session:
@@ -186,7 +179,7 @@ class Session:
     def verdict(self, exercise: Exercise, seed: int) -> dict[str, Any]:
         """The verdict on one exercise, with the cell and line of what was raised."""
         if exercise.one_of:  # each part where its own forbidden parts do not exist
-            found = [self.verdict(dataclasses.replace(part, points=exercise.points), seed) for part in exercise.one_of]
+            found = [self.verdict(replace(part, points=exercise.points), seed) for part in exercise.one_of]
             order = ("passed", NOT_GRADED, "wrong", "error", "timeout", "memory", "forbidden", "not attempted", "missing")
             return min(found, key=lambda verdict: order.index(verdict["status"]))
 
@@ -198,15 +191,8 @@ class Session:
         if not self.submission.cells and not self.submission.parked:
             return none("missing", f"Nothing could be read: {self.submission.problem}.")
         try:
-            seconds, memory = self.grader.limits.of(exercise)
-            worker = self.prepared(memory, self.lesson.without(exercise))
-            left = self.allowance - self.spent - worker.held()
-            if left <= 0:
-                raise OutOfTime
-            worker.limit(seconds, min(WALL * seconds, left))
-            worker.failure = None
-            # The verdict names the limits that were really set.
-            limited = dataclasses.replace(exercise, seconds=seconds, memory=memory >> 20)
+            limited = self.grader.limits.on(exercise)
+            worker = self.ready_for(limited)
             judged = judge(limited, worker, seed, TRIES)
         except OutOfTime:
             most = f"all exercises of this notebook together may take {self.allowance:g} s"
@@ -230,15 +216,11 @@ class Session:
         self.close()
         for exercise, seed, result in self.unnamed:
             try:
-                worker = self.prepared(exercise.memory << 20, self.lesson.without(exercise))
-                left = self.allowance - self.spent - worker.held()
-                if left <= 0:
-                    return
-                worker.limit(exercise.seconds, min(WALL * exercise.seconds, left))
+                worker = self.ready_for(exercise)
                 given = [ask(exercise, worker, probe) for probe in exercise.questions(0)]
                 result.update(answers.unnamed(exercise, given, [cell.source for cell in self.submission.cells]))
-                worker.limit(exercise.seconds, min(WALL * exercise.seconds, left))
-                worker.failure, worker.varies = None, True
+                worker = self.ready_for(exercise)
+                worker.varies = True
                 judged = judge(exercise, worker, seed, TRIES)
             except Exception:  # it is said already what is wrong
                 return
@@ -246,6 +228,16 @@ class Session:
                 place = (result["cell"], result["line"]) if "cell" in result else None
                 words = record(judged, place, self.explain(exercise, judged))
                 result.update({name: words[name] for name in ("lines", "call", "got", "expected")})
+
+    def ready_for(self, exercise: Exercise) -> Worker:
+        """A worker with the time of this exercise, in which the cells have run; OutOfTime if the notebook has had its own."""
+        worker = self.prepared(exercise.memory << 20, self.lesson.without(exercise))
+        left = self.allowance - self.spent - worker.held()
+        if left <= 0:
+            raise OutOfTime
+        worker.limit(exercise.seconds, min(WALL * exercise.seconds, left))
+        worker.failure = None
+        return worker
 
     def prepared(self, memory: int, without: frozenset[str]) -> Worker:
         """A worker with this much memory and without these parts of the package, in which the cells have run."""
@@ -312,8 +304,8 @@ class Session:
         self.close()
         if self.spent >= self.allowance:
             raise OutOfTime
-        seconds = [self.grader.limits.of(exercise)[0] for exercise in self.lesson.exercises]
-        everything = int(CELLS_SECONDS + sum(seconds)) + 5  # the kernel's own limit, behind ours
+        seconds = sum(self.grader.limits.on(exercise).seconds for exercise in self.lesson.exercises)
+        everything = int(CELLS_SECONDS + seconds) + 5  # the kernel's own limit, behind ours
         memory, without = self.place_of
         sandbox = self.grader.sandbox(without)
         try:

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import secrets
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -22,7 +23,6 @@ from typing import Any
 from minigrad.course import lesson_text, lessons, notebooks
 from minigrad.course.exercise import EDITION
 from minigrad.course.grading.grader import engine_of, given
-from minigrad.course.grading.index import on_disk
 
 PACKAGE = Path(__file__).resolve().parents[2]
 RESULTS, SETTINGS, LOCK = "results.jsonl", "run.json", "run.lock"
@@ -56,6 +56,22 @@ def pack_hash(number: int, answers: bytes = b"") -> str:
     for path in files:
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def on_disk(*tables: str) -> sqlite3.Connection:
+    """An empty index with these tables, each given as SQL names it: "name (column, ...)".
+
+    What a run has to remember about each hand-in is on disk, so a large class needs no more memory than a small one: in a
+    file without a name that only this process sees, gone with it however it ends. What has to outlive a run is in the journal.
+    """
+    made = sqlite3.connect("", isolation_level=None)
+    # Nobody will ever read it again: what it holds need not be safe from a power failure, nor taken back.
+    made.execute("PRAGMA journal_mode = OFF")
+    made.execute("PRAGMA synchronous = OFF")
+    made.execute("PRAGMA temp_store = FILE")
+    for table in tables:
+        made.execute(f"CREATE TABLE {table}")
+    return made
 
 
 @contextlib.contextmanager

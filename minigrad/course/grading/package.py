@@ -231,11 +231,6 @@ def no_room(error: OSError) -> str:
     return str(error)
 
 
-def remove(site: Path) -> None:
-    """Take the directory away again."""
-    shutil.rmtree(site, ignore_errors=True)
-
-
 def tidy_up() -> None:
     """Remove what grading processes that were killed have left in the folder for temporary files."""
     if not Path("/proc/self").exists():

@@ -38,7 +38,6 @@ from minigrad.course.grading import identity, pages, reader, sandbox, tables
 from minigrad.course.grading import journal as journals
 from minigrad.course.grading.grader import NOT_GRADED, NOTEBOOK_SECONDS, Grader, Limits
 from minigrad.course.grading.identity import People, Person, readable
-from minigrad.course.grading.index import on_disk
 from minigrad.course.grading.plan import Plan
 from minigrad.course.grading.sandbox import Unavailable
 from minigrad.course.grading.tables import FEEDBACK, write_whole
@@ -274,7 +273,7 @@ class HandIns:
     def __init__(self, folders: Sequence[Path], *, without: Path | None = None, roster: Sequence[Person] = ()) -> None:
         self._folders = folders
         self.people = People(roster)
-        self._index = on_disk(
+        self._index = journals.on_disk(
             *identity.TABLES,
             "files (source, floor, path BLOB, folder, size, time, PRIMARY KEY (source, floor, path, folder)) WITHOUT ROWID",
             "keys (place INTEGER PRIMARY KEY, key TEXT UNIQUE, time, copies)",

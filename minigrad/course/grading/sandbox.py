@@ -23,7 +23,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -328,16 +327,6 @@ def unmapped_user() -> int:
 # ------------------------------------------------------------------ choosing a level
 
 
-@contextlib.contextmanager
-def _site() -> Iterator[Path]:
-    package.tidy_up()
-    site = Path(tempfile.mkdtemp(prefix=f"{package.PREFIX}{os.getpid()}-"))
-    try:
-        yield package.build(site, frozenset({"engine"}))
-    finally:
-        package.remove(site)
-
-
 @functools.cache
 def problems(level: str) -> tuple[str, ...]:
     """What is wrong with a level on this machine: empty if its self-test could not escape."""
@@ -346,8 +335,11 @@ def problems(level: str) -> tuple[str, ...]:
     if platform.system() != "Linux" and level != "process":
         return (f"{level} needs Linux",)
     try:
-        with _site() as site, contextlib.closing(Sandbox(level, site)) as sandbox:
-            return tuple(escape.attempt(sandbox))
+        package.tidy_up()
+        with tempfile.TemporaryDirectory(prefix=f"{package.PREFIX}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
+            site = package.build(Path(folder), frozenset({"engine"}))
+            with contextlib.closing(Sandbox(level, site)) as sandbox:
+                return tuple(escape.attempt(sandbox))
     except Unavailable as error:
         return (str(error),)
     except OSError as error:

@@ -18,7 +18,6 @@ from typing import Any
 
 from minigrad.course import lessons as known
 from minigrad.course.grading import journal, reader
-from minigrad.course.grading.index import on_disk
 from minigrad.course.grading.tally import Class, Row, amount, exercise_order
 
 GRADES, FEEDBACK, DIFFERENCES, MOODLE, HANDED_BACK = "grades.csv", "feedback", "differences.csv", "moodle.csv", "hand_back"
@@ -79,7 +78,7 @@ def differences(old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]]) ->
     `why` is one of: another notebook, a changed check, another key, a new hand-in, no longer handed in; `again` when
     nothing that is known changed (a time limit, or our failure).
     """
-    both = on_disk(f"old ({_PLACED}) WITHOUT ROWID", f"new ({_PLACED}) WITHOUT ROWID")
+    both = journal.on_disk(f"old ({_PLACED}) WITHOUT ROWID", f"new ({_PLACED}) WITHOUT ROWID")
     for table, results in (("old", old), ("new", new)):
         lines = (
             (*(r[name] for name in ("student", "path", "lesson", "notebook", "pack", "course")), json.dumps(r["verdicts"]))

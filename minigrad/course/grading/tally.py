@@ -23,7 +23,7 @@ from typing import Any
 from minigrad.course import lessons as known
 from minigrad.course.grading import reader
 from minigrad.course.grading.identity import Person, listed
-from minigrad.course.grading.index import on_disk
+from minigrad.course.grading.journal import on_disk
 from minigrad.course.grading.plan import Plan
 
 _MOST_NOTES = 200

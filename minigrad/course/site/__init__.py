@@ -32,8 +32,6 @@ from minigrad.viz.svg import describe, picture
 
 __all__ = ["build"]
 
-Living = alive.Moving
-
 HERE = Path(__file__).parent
 GUIDES = {  # Markdown files: their pages, and the name of each in the menu
     "docs/install.md": ("install.html", "Installing"),
@@ -184,7 +182,7 @@ def source_of(kind: str, lesson: Lesson) -> str:
 # What moves ----------------------------------------------------------------------------------------------
 
 
-def moved(known: list[Lesson]) -> Iterator[tuple[Lesson, dict[str, Living]]]:
+def moved(known: list[Lesson]) -> Iterator[tuple[Lesson, dict[str, alive.Moving]]]:
     """Each lesson with what moves in it. Each lesson runs in a process of its own, so none depends on another."""
     if len(known) == 1:
         yield known[0], living_of(known[0].slug)
@@ -198,7 +196,7 @@ def moved(known: list[Lesson]) -> Iterator[tuple[Lesson, dict[str, Living]]]:
     yield from zip(known, found, strict=True)
 
 
-def living_of(slug: str) -> dict[str, Living]:
+def living_of(slug: str) -> dict[str, alive.Moving]:
     """The steppers and sliders of a lesson, by cell."""
     file = notebooks.path("notebooks", slug)
     return alive.run(notebooks.read(file), slug, file.parent)
@@ -207,7 +205,7 @@ def living_of(slug: str) -> dict[str, Living]:
 # Pages ---------------------------------------------------------------------------------------------------
 
 
-def lesson_page(maker: Maker, lesson: Lesson, living: dict[str, Living]) -> Page:
+def lesson_page(maker: Maker, lesson: Lesson, living: dict[str, alive.Moving]) -> Page:
     """A lesson: prose, code, outputs, and what moves. After a question everything to the next heading is folded."""
     source = source_of("notebooks", lesson)
     prose = text.Prose(source, maker.places[source], maker.places)
@@ -231,21 +229,15 @@ def lesson_page(maker: Maker, lesson: Lesson, living: dict[str, Living]) -> Page
             continue
         out += [text.colour(cell["source"]), *outputs(cell, living.get(cell["id"]), maker, prose.target)]
     out.append("</div>\n" * folded)
-    later = next((each for each in lessons.all_lessons() if each.number > lesson.number), None)
+    before = next((each for each in reversed(lessons.all_lessons()) if each.number < lesson.number), None)
     more = {
         "lesson": lesson, "about": lesson.idea, "asked": asked, "next": f"exercises/{lesson.slug}{notebooks.SUFFIX}.html",
-        "next_title": f"Exercises of lesson {lesson.number:02d}",
+        "next_title": f"Exercises of lesson {lesson.number:02d}", "previous": before and f"lessons/{before.slug}.html",
+        "previous_title": before and title_of(before),
     }  # fmt: skip
-    more |= neighbours(lesson, later) | download(maker, source)
+    more |= {} if before else {"previous": "index.html", "previous_title": "All lessons"}
+    more |= download(maker, source)
     return Page(prose.target, prose.headings[0][1], "lesson", "".join(out), prose.headings, more)
-
-
-def neighbours(lesson: Lesson, later: Lesson | None) -> dict[str, str]:
-    """The page before a lesson's."""
-    if not lesson.number:
-        return {"previous": "index.html", "previous_title": "All lessons"}
-    before = lessons.lesson(max(number for number in lessons.numbers() if number < lesson.number))
-    return {"previous": f"lessons/{before.slug}.html", "previous_title": title_of(before)}
 
 
 def exercise_page(maker: Maker, lesson: Lesson) -> Page:
@@ -355,7 +347,7 @@ def title_of(lesson: Lesson) -> str:
 # Cells ---------------------------------------------------------------------------------------------------
 
 
-def outputs(cell: notebooks.Cell, living: Living | None, maker: Maker, page: str) -> Iterator[str]:
+def outputs(cell: notebooks.Cell, living: alive.Moving | None, maker: Maker, page: str) -> Iterator[str]:
     """What a cell shows; a stepper or slider in the place of its stored picture."""
     for output in cell["outputs"]:
         data = {mime: "".join(value) for mime, value in output.get("data", {}).items()}
