@@ -191,6 +191,8 @@ def mark_for_nbgrader(nb: Notebook) -> Notebook:
     A cell with solution markers is an answer cell; a cell that holds `check("5.1")` or `predict("5.1", ...)`
     and no markers is a locked test cell, worth the exercise's points.
     """
+    from minigrad.course import lessons as declared
+
     out = _copy(nb)
     used: dict[str, int] = {}
 
@@ -210,7 +212,7 @@ def mark_for_nbgrader(nb: Notebook) -> Notebook:
             fields |= {"grade": False, "solution": True, "locked": False}
             fields["grade_id"] = grade_id("answer", asked[0] if asked else upcoming[place])
         elif asked:
-            points = sum(_points(id) for id in dict.fromkeys(asked))
+            points = sum(float(declared.find(id).points) for id in dict.fromkeys(asked))
             fields |= {"grade": True, "solution": False, "locked": True, "points": points}
             fields["grade_id"] = grade_id("check", asked[0])
         else:
@@ -267,12 +269,6 @@ def _next_exercise(nb: Notebook) -> list[str]:
             exercise = next(iter(_CHECK.findall(cell["source"])), exercise)
         upcoming.append(exercise)
     return upcoming[::-1]
-
-
-def _points(exercise: str) -> float:
-    from minigrad.course import lessons as declared
-
-    return float(declared.find(exercise).points)
 
 
 class CellFailed(Exception):

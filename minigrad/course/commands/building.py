@@ -38,20 +38,20 @@ def build(only: str | None = None, run: bool = True) -> Iterator[tuple[Path, str
             if run:
                 fresh = notebooks.execute(nb, file.parent)
                 nb = nb if notebooks.same_outputs(nb, fresh) else fresh
-            yield file, put(notebooks.dumps(nb), file)
+            yield file, put(notebooks.dumps(nb).encode(), file)
             if kind == "solutions":
                 exercise = notebooks.path("exercises", lesson)
-                yield exercise, put(notebooks.dumps(notebooks.exercise_from_solution(nb)), exercise)
+                yield exercise, put(notebooks.dumps(notebooks.exercise_from_solution(nb)).encode(), exercise)
     for file, text in pages().items():
-        yield file, put(text, file)
+        yield file, put(text.encode(), file)
 
 
-def put(text: str, file: Path) -> str:
+def put(content: bytes, file: Path) -> str:
     """Write a file if it changes."""
-    if file.exists() and file.read_bytes() == text.encode():
+    if file.exists() and file.read_bytes() == content:
         return "unchanged"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8", newline="\n")
+    file.write_bytes(content)
     return "written"
 
 

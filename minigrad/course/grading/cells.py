@@ -172,11 +172,6 @@ def swapped(module: Any, name: str, thing: Any) -> Iterator[None]:
         setattr(module, name, before)
 
 
-def serve(descriptor: int) -> None:
-    """Answer requests on one descriptor until the grader hangs up."""
-    worker.serve(descriptor, descriptor, server=Notebook())
-
-
 _SAMPLE = """
 import numpy as np, warnings
 from minigrad.course import check, hint, predict

@@ -158,25 +158,25 @@ def landlock(readable: Iterable[int], listable: Iterable[int]) -> None:
     ports = 0b11 if version >= 4 else 0
     scopes = 0b11 if version >= 6 else 0
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    attributes = struct.pack("=QQQ", files, ports, scopes)[:size]
-    ruleset = _checked(_libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0))
     rules = [(one, _READ_DIR) for one in listable]
     for descriptor in readable:
         folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
         rules.append((descriptor, _EXECUTE | _READ_FILE | (_READ_DIR if folder else 0)))
-    for descriptor, rights in rules:
-        rule = struct.pack("=Qi", rights, descriptor)
-        _checked(_libc.syscall(_ADD_RULE, ruleset, 1, rule, 0))
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
-    _checked(_libc.syscall(_RESTRICT_SELF, ruleset, 0))
-    os.close(ruleset)
+    _restrict(struct.pack("=QQQ", files, ports, scopes)[:size], rules)
 
 
 def landlock_alone() -> None:
     """One more layer for each worker: it may not even signal the process that made it."""
-    if landlock_version() < 6:
-        return  # seccomp has no kill() anyway
-    ruleset = _checked(_libc.syscall(_CREATE_RULESET, struct.pack("=QQQ", 0, 0, 0b11), ctypes.c_size_t(24), 0))
+    if landlock_version() >= 6:  # elsewhere seccomp has no kill() anyway
+        _restrict(struct.pack("=QQQ", 0, 0, 0b11), [])
+
+
+def _restrict(attributes: bytes, rules: list[tuple[int, int]]) -> None:
+    """Take these rights away, but for those at the descriptors of the rules."""
+    ruleset = _checked(_libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0))
+    for descriptor, rights in rules:
+        _checked(_libc.syscall(_ADD_RULE, ruleset, 1, struct.pack("=Qi", rights, descriptor), 0))
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
     _checked(_libc.syscall(_RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
 

@@ -208,8 +208,3 @@ def _row(index: sqlite3.Connection, names: list[str], person: int | None, waitin
 
 def _doubt(index: sqlite3.Connection, text: str) -> None:
     index.execute("INSERT OR IGNORE INTO doubts (text) VALUES (?)", (text,))
-
-
-def doubts(index: sqlite3.Connection) -> Iterator[str]:
-    """What was in doubt, a sentence each."""
-    return (text for (text,) in index.execute("SELECT text FROM doubts ORDER BY place"))

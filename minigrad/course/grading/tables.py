@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,27 +32,28 @@ def grades(everybody: Class) -> Iterator[str]:
     names Final Points, and takes a row of Points Possible for no student's. Where a lesson was handed in but
     could not be graded, the cell is empty: no grade is not a zero.
     """
-    numbers, plan = everybody.paying, everybody.plan
-    fixed = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    yield _line([*fixed, *(known.lesson(number).slug for number in numbers), TOTAL])
-    for row in everybody:
+    def about(row: Row) -> tuple[str, ...]:
         person, name = row.person, everybody.name(row)
-        cells = [_points(row, number) for number in numbers]
-        login = person.login or ("" if person.canvas or person.sis else name)
-        about = [reader.spreadsheet(text) for text in (person.canvas, person.sis, login, person.group)]
-        yield _line([name, *about, *cells, amount(row.total(plan)) if row.complete else ""])
+        return name, person.canvas, person.sis, person.login or ("" if person.canvas or person.sis else name), person.group
+
+    return _table(everybody, ("Student", "ID", "SIS User ID", "SIS Login ID", "Section"), about, TOTAL)
 
 
 def moodle(everybody: Class) -> Iterator[str]:
     """The same for Moodle, which finds a person by the identifier of its worksheet, the number, or the address."""
+    def about(row: Row) -> tuple[str, ...]:
+        return row.person.moodle, row.person.name or row.student, row.person.sis, row.person.email
+
+    return _table(everybody, ("Identifier", "Full name", "ID number", "Email address"), about, "Total")
+
+
+def _table(everybody: Class, head: Sequence[str], about: Callable[[Row], Sequence[str]], total: str) -> Iterator[str]:
+    """One line a student: what is known of the person, the points of each lesson, and all of them."""
     numbers, plan = everybody.paying, everybody.plan
-    yield _line(["Identifier", "Full name", "ID number", "Email address",
-                 *(known.lesson(number).slug for number in numbers), "Total"])  # fmt: skip
+    yield _line([*head, *(known.lesson(number).slug for number in numbers), total])
     for row in everybody:
-        about = (row.person.moodle, row.person.name or row.student, row.person.sis, row.person.email)
         cells = [_points(row, number) for number in numbers]
-        total = amount(row.total(plan)) if row.complete else ""
-        yield _line([*map(reader.spreadsheet, about), *cells, total])
+        yield _line([*map(reader.spreadsheet, about(row)), *cells, amount(row.total(plan)) if row.complete else ""])
 
 
 def _line(cells: Sequence[str]) -> str:

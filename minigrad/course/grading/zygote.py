@@ -210,7 +210,7 @@ def live(cells: Any, confine: Any, descriptor: int, request: dict[str, Any], lev
         os.dup2(0, 2)
         seed()  # Python gives a forked process random numbers of its own
         os.write(3, b"+")
-        cells.serve(3)
+        cells.worker.serve(3, 3, server=cells.Notebook())
         code = 0
     except OSError as error:
         os.write(3, f"-{error.strerror or error}".encode())

@@ -148,13 +148,7 @@ def build(out: Path, lite: str = "", only: str = "", address: str = "") -> Itera
     for page in made:
         maker.files[page.path] = rendered(page, known, maker)
     for path, content in sorted(maker.files.items()):
-        file = out / path
-        if file.exists() and file.read_bytes() == content:
-            yield file, "unchanged"
-            continue
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-        yield file, "written"
+        yield out / path, building.put(content, out / path)
 
 
 def places(root: Path, known: list[Lesson]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from pygments.lexers import get_lexer_by_name
 
 __all__ = ["Prose", "colour", "formula", "inline", "plain", "relative"]
 
-FORMAT = HtmlFormatter(nowrap=True)
+FORMAT, lexer = HtmlFormatter(nowrap=True), cache(get_lexer_by_name)
 TAG = re.compile(r"<[^>]+>")
 KINDS = {"In a formula.": "formula", "A common claim.": "claim", "Quiz.": "quiz"}
 # What the converter writes in another way than it is printed: f′, a limit below lim, a space after log.
@@ -128,14 +128,8 @@ def formula(text: str, display: str = "inline") -> str:
 
 def colour(code: str, language: str = "python") -> str:
     """Highlighted code in a `<pre>` that scrolls by keyboard."""
-    body = highlight(code, lexer(language), FORMAT).rstrip("\n")
+    body = highlight(code, lexer(language, stripnl=False), FORMAT).rstrip("\n")
     return f'<pre class="code" tabindex="0"><code>{body}</code></pre>\n'
-
-
-@cache
-def lexer(language: str) -> Any:
-    """Reads code of a language, once made."""
-    return get_lexer_by_name(language, stripnl=False)
 
 
 def inline(text: str) -> str:
