@@ -386,10 +386,7 @@ def function(id: str, name: str | Sequence[str], **more: Any) -> Exercise:
 
 
 def program(id: str, name: str | Sequence[str], **more: Any) -> Exercise:
-    """A class (or anything else) judged by short programs that use it: `run("...", x=...)`.
-
-    The oracle gets the program's data by name; without one each probe carries `.expect(...)`.
-    """
+    """A class (or anything else) judged by programs that use it: `run("...", x=...)`. The oracle gets their data by name."""
     return exercise(id, "program", name, **more)
 
 
@@ -400,10 +397,7 @@ def exercise(id: str, kind: str, names: str | Sequence[str], **more: Any) -> Exe
 
 
 def one_of(id: str, one_of: Sequence[Exercise], **more: Any) -> Exercise:
-    """One of several exercises, of the student's choice: the first that passes counts.
-
-    Each part is a `program` with the same id; its answers are dicts, `{name: object}`.
-    """
+    """One of several programs with the same id, of the student's choice: the first that passes counts."""
     return exercise(
         id, "program", [name for part in one_of for name in part.names],
         probes=lambda rng: [probe for part in one_of for probe in part.probes(rng)],
@@ -414,10 +408,9 @@ def one_of(id: str, one_of: Sequence[Exercise], **more: Any) -> Exercise:
 
 
 def value(id: str, name: str, right: Any, kind: str = "value", rtol: float = 2e-3, atol: float = 1e-6, **more: Any) -> Exercise:
-    """A number, list, string, bool or None that the student writes down (`name = ...` is the blank).
+    """A number, list, string, bool or None that the student writes down, to three digits (`name = ...` is the blank).
 
-    Lists, tuples, arrays and tensors are all accepted, to three digits. `accept=` (a test of the answer)
-    instead of equality with `right` where several answers are right; `right` is then one of them.
+    Where several answers are right, `accept` is a test of the answer, and `right` one of them.
     """
     return exercise(id, kind, name, probes=single(name, right), right=right, rtol=rtol, atol=atol, **more)
 
@@ -431,11 +424,7 @@ def choice(id: str, name: str, options: Mapping[str, str], right: str, *, wrong:
 
 
 def prediction(id: str, right: Any, **more: Any) -> Exercise:
-    """What will this print? Answered by `predict(id, answer)`; `predict(id, ...)` is the blank.
-
-    With `options={letter: text}` it is answered by a letter. Give `points=0` to the predictions of a reading
-    notebook.
-    """
+    """What will this print? Answered by `predict(id, answer)`, with `options` by a letter; `predict(id, ...)` is the blank."""
     return value(id, f"predict {id}", right, kind="prediction", **more)
 
 

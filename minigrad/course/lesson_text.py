@@ -361,11 +361,7 @@ def sections(file: Path, space: Mapping[str, Any], code: Code, title: str = r"\d
 
 
 def lesson(python: str, space: Mapping[str, Any], code: Code) -> Lesson:
-    """The lesson of a Python file and the text beside it.
-
-    Raises:
-        TextError: the text cannot be read; with its line.
-    """
+    """The lesson of a Python file and the text beside it; TextError, with its line, if the text cannot be read."""
     file = text_of(python)
     top, found = sections(file, space, code)
     number, _, title = words(top.text).partition(" ")

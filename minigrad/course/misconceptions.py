@@ -36,11 +36,7 @@ class Misconception:
 
 @functools.cache
 def catalogue() -> dict[str, Misconception]:
-    """All entries by their ids, in the order of the page.
-
-    Raises:
-        TextError: an entry of the page cannot be read; with its line.
-    """
+    """All entries by their ids, in the order of the page; TextError, with its line, for one that cannot be read."""
     found: dict[str, Misconception] = {}
     top, *more = grouped(pieces(MISCONCEPTIONS))
     if more:

@@ -132,11 +132,6 @@ def dumps(nb: Notebook) -> str:
     return json.dumps(out, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def tags(cell: Cell) -> list[str]:
-    """The tags of a cell."""
-    return list(cell["metadata"].get("tags", ()))
-
-
 def code_cells(nb: Notebook) -> list[str]:
     """The source of each code cell that is not blank, in order: what a grader runs."""
     return [cell["source"] for cell in _code(nb) if cell["source"].strip()]
@@ -186,11 +181,7 @@ def tidy(nb: Notebook, lesson: str = "") -> Notebook:
 
 
 def mark_for_nbgrader(nb: Notebook) -> Notebook:
-    """A copy whose answer and check cells carry nbgrader's metadata (schema 3), made from what is in them.
-
-    A cell with solution markers is an answer cell; a cell that holds `check("5.1")` or `predict("5.1", ...)`
-    and no markers is a locked test cell, worth the exercise's points.
-    """
+    """A copy with nbgrader's metadata (schema 3): cells with solution markers are answers, checks are locked tests."""
     from minigrad.course import lessons as declared
 
     out = _copy(nb)
@@ -229,7 +220,7 @@ def exercise_from_solution(nb: Notebook) -> Notebook:
     out = strip_outputs(nb)
     for cell in _code(out):
         cell["source"] = _blank(cell["source"], cell.get("id", "?"))
-        cell["metadata"]["tags"] = sorted({*tags(cell), IGNORE_OUTPUT})
+        cell["metadata"]["tags"] = sorted({*cell["metadata"].get("tags", ()), IGNORE_OUTPUT})
         if cell["metadata"].get("nbgrader", {}).get("grade"):
             cell["metadata"] |= {"deletable": False, "editable": False}
     return out
@@ -390,7 +381,8 @@ def lay_out(folder: Path) -> tuple[list[Path], list[Path]]:
 
     A file that is there is never touched. Lessons arrive without outputs: the student predicts, then runs.
     """
-    written, kept = [], []
+    written: list[Path] = []
+    kept: list[Path] = []
     for kind in ("notebooks", "exercises"):
         source = course_root() / kind
         for file in sorted(source.rglob("*")):
@@ -398,10 +390,7 @@ def lay_out(folder: Path) -> tuple[list[Path], list[Path]]:
             if not file.is_file() or any(part.startswith((".", "_")) for part in inner.parts):
                 continue
             target = folder / kind / inner
-            if _create(target, for_student(file)):
-                written.append(target)
-            else:
-                kept.append(target)
+            (written if _create(target, for_student(file)) else kept).append(target)
     return written, kept
 
 

@@ -69,12 +69,7 @@ class Text:
 
 
 def read(file: Path) -> Text:
-    """The text of a lesson, or a file whose answers are added to exercises of any lessons.
-
-    Raises:
-        TextError: what cannot be read, with its line.
-        OSError: the file is not there.
-    """
+    """The text of a lesson, or a file whose answers are added to exercises of any lessons; TextError if it cannot be read."""
     file.read_bytes()  # if it is not there, that is all there is to say
     try:
         if file.resolve().parent == FOLDER:
@@ -144,12 +139,7 @@ def report(matrix: Matrix, verbose: bool = False) -> str:
 
 
 def checked(file: Path) -> bytes:
-    """A teacher's own answers, once each of them is right or wrong as it says.
-
-    Raises:
-        ValueError: the first that is not, or what cannot be read, with file and line.
-        OSError: the file is not there.
-    """
+    """A teacher's own answers; ValueError, with file and line, for the first that is not right or wrong as it says."""
     text = read(file)
     for id in text.exercises:
         if problems := text.tried(id, SEEDS[:1]).problems:

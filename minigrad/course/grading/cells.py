@@ -126,10 +126,7 @@ class Notebook(worker.Server):
         for name, module in self.modules.items():
             now = self.namespace.get(name, _ABSENT)
             if now is not _ABSENT and not isinstance(now, types.ModuleType) and not callable(now):
-                self.guarded(lambda name=name, module=module: self.imported(name, module))
-
-    def imported(self, name: str, module: str) -> None:
-        exec(f"import {module} as {name}", self.namespace)
+                self.guarded(functools.partial(exec, f"import {module} as {name}", self.namespace))
 
 
 def without_import(line: str, message: str) -> str:

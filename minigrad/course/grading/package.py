@@ -136,17 +136,12 @@ def trange(*args, **kwargs):
 )
 
 _STANDINS = {
-    "matplotlib/__init__.py": _USED_ON,
-    "matplotlib/pyplot.py": _USED_ON,
-    **{f"matplotlib/{name}.py": _USED_ON for name in ("animation", "cm", "colors", "patches", "ticker")},
-    "IPython/__init__.py": _QUIET,
-    "IPython/display.py": _QUIET,
-    "ipywidgets/__init__.py": _QUIET,
-    "anywidget/__init__.py": _QUIET,
-    "tqdm/__init__.py": _TQDM,
-    "tqdm/auto.py": _TQDM,
-    "tqdm/notebook.py": _TQDM,
-}
+    **{f"matplotlib/{name}.py": _USED_ON
+       for name in ("__init__", "pyplot", "animation", "cm", "colors", "patches", "ticker")},
+    **{f"{name}.py": _QUIET
+       for name in ("IPython/__init__", "IPython/display", "ipywidgets/__init__", "anywidget/__init__")},
+    **{f"tqdm/{name}.py": _TQDM for name in ("__init__", "auto", "notebook")},
+}  # fmt: skip
 
 
 def build(site: Path, without: frozenset[str] = frozenset()) -> Path:

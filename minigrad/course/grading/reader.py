@@ -189,27 +189,22 @@ def find(folder: Path, *, without: Path | None = None) -> Iterator[Found]:
     """
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                ours = without is not None and without.exists() and os.path.samefile(without, entry)
-                if ours:
-                    continue
-                if _is_hidden(entry.name):
-                    yield Found("", entry.name, problem=_HIDDEN)
-                else:
-                    moodle = _MOODLE.fullmatch(entry.name)
-                    whose = (moodle["who"], MOODLE, moodle["id"]) if moodle else (entry.name, FOLDER, "")
-                    yield from (replace(one, student=whose[0], kind=whose[1], number=whose[2])
-                                for one in _of_student(folder, entry.name))  # fmt: skip
+            canvas, moodle, found = None, _MOODLE.fullmatch(entry.name), _of_student(folder, entry.name)
+            student, kind = entry.name, FOLDER
+            if not entry.is_dir(follow_symlinks=False):
+                canvas, problem = _CANVAS.fullmatch(entry.name), _no_notebook(entry)
+                student, kind = entry.name if not problem or isinstance(problem, Unread) else "", LOOSE
+                found = iter([Found("", entry.name, problem=problem) if problem else _found("", entry.name, entry)])
+            elif without is not None and without.exists() and os.path.samefile(without, entry):
                 continue
-            canvas, moodle = _CANVAS.fullmatch(entry.name), _MOODLE.fullmatch(entry.name)
-            problem = _no_notebook(entry)
-            name = entry.name if not problem or isinstance(problem, Unread) else ""
-            one = Found(name, entry.name, problem=problem) if problem else _found(name, entry.name, entry)
+            elif _is_hidden(entry.name):
+                student, moodle, found = "", None, iter([Found("", entry.name, problem=_HIDDEN)])
+            number = canvas["id"] if canvas else moodle["id"] if moodle else ""
             if canvas:
-                one = replace(one, student=f"{canvas['who']}_{canvas['id']}", kind=CANVAS, number=canvas["id"])
+                student, kind = f"{canvas['who']}_{number}", CANVAS
             elif moodle:
-                one = replace(one, student=moodle["who"], kind=MOODLE, number=moodle["id"])
-            yield replace(one, kind=LOOSE) if one.kind == FOLDER else one
+                student, kind = moodle["who"], MOODLE
+            yield from (replace(one, student=student, kind=kind, number=number) for one in found)
 
 
 # A link is not followed, and what is no file does not make us wait.

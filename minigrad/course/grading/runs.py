@@ -41,7 +41,7 @@ from minigrad.course.grading.identity import People, Person, readable
 from minigrad.course.grading.plan import Plan
 from minigrad.course.grading.sandbox import Unavailable
 from minigrad.course.grading.tables import FEEDBACK, write_whole
-from minigrad.course.grading.tally import Class
+from minigrad.course.grading.tally import Class, unjudged
 
 STUDENT_SECONDS = 300.0  # for all notebooks of one student together
 _MOST_AGAIN = 200  # notebooks that are tried once more at the end of a run
@@ -134,13 +134,7 @@ def leave_with_parent() -> None:
 
 def not_graded(number: int, why: str) -> dict[str, Any]:
     """The result of a notebook that could not be graded: nobody's fault, nobody's points."""
-    verdicts = [
-        {"exercise": e.id, "status": NOT_GRADED, "points": 0.0, "out_of": e.points,
-         "lines": [f"Not graded, and no points lost: {why}"]}
-        for e in known.lesson(number).exercises if e.points > 0
-    ]  # fmt: skip
-    return {"problem": "", "isolation": "", "graded": False, "points": 0.0, "cells": [], "seconds": 0.0,
-            "out_of": sum(v["out_of"] for v in verdicts), "verdicts": verdicts}  # fmt: skip
+    return unjudged(number, NOT_GRADED, [f"Not graded, and no points lost: {why}"]) | {"graded": False}
 
 
 def lesson_of(submission: reader.Submission, path: str) -> int | None:
@@ -277,8 +271,7 @@ class HandIns:
             *identity.TABLES,
             "files (source, floor, path BLOB, folder, size, time, PRIMARY KEY (source, floor, path, folder)) WITHOUT ROWID",
             "keys (place INTEGER PRIMARY KEY, key TEXT UNIQUE, time, copies)",
-            "strays (source, file, why TEXT)",
-            "unread (source)",
+            "strays (source, file, why TEXT, unread)",
         )
         for number, folder in enumerate(folders):
             for one in reader.find(folder, without=without):
@@ -352,14 +345,13 @@ class HandIns:
 
     def set_aside(self, one: reader.Found, why: str) -> None:
         """A file that cannot be graded."""
-        line = (one.source, bool(one.path), f"{readable(one.path or one.student)}: {why}")
-        self._index.execute("INSERT INTO strays VALUES (?, ?, ?)", line)
-        if isinstance(why, reader.Unread):
-            self._index.execute("INSERT INTO unread VALUES (?)", (one.source,))
+        says = f"{readable(one.path or one.student)}: {why}"
+        line = (one.source, bool(one.path), says, isinstance(why, reader.Unread))
+        self._index.execute("INSERT INTO strays VALUES (?, ?, ?, ?)", line)
 
     def unread(self) -> Iterator[str]:
         """The student of each file of which nobody knows the lesson, because it could not be read."""
-        return (label for (label,) in self._index.execute("SELECT label FROM unread JOIN sources ON id = source"))
+        return (label for (label,) in self._index.execute("SELECT label FROM strays JOIN sources ON id = source WHERE unread"))
 
     def strays(self) -> Iterator[str]:
         """Those files, each with the reason, sorted; of one student no more than a person reads."""
@@ -501,39 +493,27 @@ class Pool:
     def run(self, work: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """Each job with its result, in the order in which they end."""
         in_the_air: dict[futures.Future[Any], dict[str, Any]] = {}
-        tries: dict[str, int] = {}
-        later: list[dict[str, Any]] = []  # what was lost or not graded through no fault of its own: once more, at the end
-        more = True
-        while more or in_the_air:
-            while more and len(in_the_air) < 4 * self.jobs:
-                job = next(work, None)
-                if job is None:
-                    more = False
-                else:
-                    in_the_air[self._submit(job)] = job
-            ended, _ = futures.wait(in_the_air, return_when=futures.FIRST_COMPLETED)
-            again = []
-            for future in ended:
-                job = in_the_air.pop(future)
-                error = future.exception()
-                lost = error is not None or not (future.result()["graded"] or job["submission"].unread)
-                if lost and not self.given and not job.get("again") and len(later) < _MOST_AGAIN:
-                    patient = isinstance(error, futures.BrokenExecutor) and tries.get(job["key"], 0) + 1 < _PATIENCE
-                    if not patient:
-                        later.append(job | {"again": True})
-                        continue
-                if error is None:
+        tries: Counter[str] = Counter()
+        later: list[dict[str, Any]] = []  # what was lost or not graded through no fault of its own
+        while True:
+            while len(in_the_air) < 4 * self.jobs and (job := next(work, None)) is not None:
+                in_the_air[self._submit(job)] = job
+            if not in_the_air and later:
+                job = later.pop(0)  # at the end, and by itself: it may be the one that takes a process with it
+                in_the_air[self._submit(job)] = job
+            if not in_the_air:
+                return
+            for future in futures.wait(in_the_air, return_when=futures.FIRST_COMPLETED).done:
+                job, error = in_the_air.pop(future), future.exception()
+                fine = error is None and (future.result()["graded"] or job["submission"].unread)
+                tries[job["key"]] += 1
+                most = _PATIENCE if isinstance(error, futures.BrokenExecutor) else 1
+                if not fine and not self.given and tries[job["key"]] <= most and len(later) < _MOST_AGAIN:
+                    later.append(job)
+                elif error is None:
                     yield job, future.result()
-                    continue
-                tries[job["key"]] = tries.get(job["key"], 0) + 1
-                if isinstance(error, futures.BrokenExecutor) and not self.given and tries[job["key"]] < _PATIENCE:
-                    again.append(job)
                 else:
                     yield job, not_graded(job["lesson"], f"{type(error).__name__}: {error}")
-            if not more and not again and not in_the_air and later:
-                again = [later.pop(0)]  # by itself: it may be the one that takes a process with it
-            for job in again:
-                in_the_air[self._submit(job)] = job
 
     def _submit(self, job: dict[str, Any]) -> futures.Future[Any]:
         try:

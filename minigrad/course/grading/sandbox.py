@@ -34,6 +34,7 @@ from minigrad.course.student.wire import Failure
 THREADS, FILES = 64, 64
 STANDSTILL = 0.5  # seconds by which no wait of ours is late unless we did not run
 _START_SECONDS = 60.0
+_NO_BOUNDARY = "not a security boundary: student code could read and delete your files (--trust-students if you accept that)"
 _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",  # the order of a set must not depend on the day
     "OPENBLAS_NUM_THREADS": "1",
@@ -53,13 +54,7 @@ class Spent(wire.TooLate):
 
 
 class Sandbox:
-    """One zygote at one level.
-
-    Args:
-        level: one of `LEVELS`.
-        site: a folder made by `package.build`.
-        with_engine: load the engine before forking (the site must have it).
-    """
+    """One zygote at one level, with the folder that `package.build` made; `with_engine` loads the engine before forking."""
 
     def __init__(self, level: str, site: Path, *, with_engine: bool = False) -> None:
         if level not in LEVELS:
@@ -101,10 +96,7 @@ class Sandbox:
             raise Unavailable(f"the sandbox ({self.level}) could not start: {why}")
 
     def worker(self, *, memory: int, cpu: int, wall: float = 60.0) -> Worker:
-        """A fresh worker: bytes it may use beyond Python itself, seconds of processor over its whole life.
-
-        Raises Unavailable if none comes up.
-        """
+        """A fresh worker, or Unavailable: bytes beyond Python itself, seconds of processor over its whole life."""
         self.how_it_ended()
         self.start()
         assert self._control is not None
@@ -348,20 +340,10 @@ def problems(level: str) -> tuple[str, ...]:
 
 def choose(wanted: str = "auto", *, trust_students: bool = False) -> str:
     """The level to use: the wanted one, or the strongest that holds. Unavailable if it does not hold."""
-    candidates = LEVELS[:2] if wanted == "auto" else (wanted,)
     reasons = []
-    for level in candidates:
-        if level == "process" and not trust_students:
-            reasons.append("process is not a security boundary: student code could read and delete your files"
-                           " (--trust-students if you accept that)")  # fmt: skip
-            continue
+    for level in LEVELS if wanted == "auto" else (wanted,):
         found = problems(level)
-        if not found:
+        if not found and (level != "process" or trust_students):
             return level
-        reasons.append(f"{level}: {'; '.join(found)}")
-    if wanted == "auto":
-        found = problems("process")
-        if trust_students and not found:
-            return "process"
-        reasons.append("; ".join(found) or "process would work without being a boundary (--isolation process --trust-students)")
+        reasons.append(f"{level}: {'; '.join(found) or _NO_BOUNDARY}")
     raise Unavailable("\n".join(reasons))

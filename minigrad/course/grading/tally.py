@@ -15,7 +15,7 @@ import math
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -151,12 +151,8 @@ class Class:
         for student, number in dict.fromkeys((o.student, o.lesson) for o in self.plan.overrides):
             done = self.index.execute("SELECT 1 FROM results WHERE (student, lesson) = (?, ?)", (student, number)).fetchone()
             if not done and self.has(student):
-                lesson = known.lesson(number)
-                verdicts = [{"exercise": e.id, "status": "not attempted", "points": 0.0, "out_of": e.points, "lines": []}
-                            for e in lesson.exercises if e.points]  # fmt: skip
-                yield {"student": student, "lesson": number, "path": lesson.slug, "verdicts": verdicts, "graded": True,
-                       "problem": "no notebook was handed in", "cells": [], "isolation": "", "seconds": 0.0,
-                       "notebook": ""}  # fmt: skip
+                about = {"student": student, "path": known.lesson(number).slug, "notebook": "", "graded": True}
+                yield unjudged(number, "not attempted") | about | {"problem": "no notebook was handed in"}
 
     def expect(self, student: str, person: Person | None = None, shown: str = "") -> str:
         """This student is one of the class, whatever was handed in."""
@@ -296,6 +292,14 @@ class Class:
         if self.plan.roster:
             for (name,) in self.index.execute("SELECT name FROM students WHERE about = '' ORDER BY name"):
                 yield f"Not in the class list: {name}"
+
+
+def unjudged(number: int, status: str, lines: Sequence[str] = ()) -> dict[str, Any]:
+    """A result of a lesson in which nothing was judged."""
+    verdicts = [{"exercise": e.id, "status": status, "points": 0.0, "out_of": e.points, "lines": [*lines]}
+                for e in known.lesson(number).exercises if e.points]  # fmt: skip
+    return {"lesson": number, "problem": "", "isolation": "", "points": 0.0, "cells": [], "seconds": 0.0,
+            "out_of": sum(v["out_of"] for v in verdicts), "verdicts": verdicts}  # fmt: skip
 
 
 def _some(names: Iterator[str]) -> str:

@@ -98,19 +98,15 @@ def entry(space: str, name: str, thing: Any) -> str:
     signature = re.sub(r"'([\w\[\], .|]+)'", r"\1", signature)
     shown = f"class {name}{signature}" if inspect.isclass(thing) else f"{name}{signature}"
     anchor = html.escape(f"{space}.{name}")
-    more = (inspect.getdoc(thing) or "").partition(BREAK)[2]
+    says, _, more = (inspect.getdoc(thing) or "").partition(BREAK)
+    says = " ".join(says.split())
     if ">>> " not in more and (shows := example(space, name)):
         more = f"{more}{BREAK}{shows}"
     return (
         f'<details class="entry" id="{anchor}"><summary><code>{html.escape(name)}</code> '
-        f"<span>{text.inline(first_sentence(thing))}</span></summary>\n"
+        f"<span>{text.inline(says)}</span></summary>\n"
         f"{text.colour(shown)}{described(more)}</details>\n"
     )
-
-
-def first_sentence(thing: Any) -> str:
-    """The beginning of a docstring."""
-    return " ".join((inspect.getdoc(thing) or "").partition(BREAK)[0].split())
 
 
 def described(doc: str) -> str:
