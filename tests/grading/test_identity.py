@@ -32,7 +32,7 @@ class AtOnce(futures.Executor):
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future[Any]:
         done: futures.Future[Any] = futures.Future()
         result = runs.not_graded(args[0]["lesson"], "")
-        worth = float(args[0]["submission"].cells[-1].source.removeprefix("worth = "))
+        worth = float(args[0]["submission"].cells[-1].removeprefix("worth = "))
         verdicts = [v | {"status": "wrong", "points": worth, "lines": []} for v in result["verdicts"][:1]]
         done.set_result(result | {"graded": True, "points": worth, "verdicts": verdicts})
         return done

@@ -125,7 +125,7 @@ class Grader:
             "problem": submission.problem or (_ANOTHER if {v["status"] for v in verdicts} == {"missing"} else ""),
             "isolation": self.level,
             "like": reader.likeness(submission),
-            "published": set() < published(lesson.slug) <= {reader.bare(cell.source) for cell in submission.cells},
+            "published": set() < published(lesson.slug) <= set(map(reader.bare, submission.cells)),
             "graded": all(verdict["status"] != NOT_GRADED for verdict in verdicts),
             "points": sum(verdict["points"] for verdict in verdicts),
             "out_of": sum(verdict["out_of"] for verdict in verdicts),
@@ -218,7 +218,7 @@ class Session:
             try:
                 worker = self.ready_for(exercise)
                 given = [ask(exercise, worker, probe) for probe in exercise.questions(0)]
-                result.update(answers.unnamed(exercise, given, [cell.source for cell in self.submission.cells]))
+                result.update(answers.unnamed(exercise, given, self.submission.cells))
                 worker = self.ready_for(exercise)
                 worker.varies = True
                 judged = judge(exercise, worker, seed, TRIES)
@@ -266,23 +266,23 @@ class Session:
         begin = {"given": given(self.lesson.slug)} | engine_of(self.lesson, self.place_of[1])
         if begin["engine"]:  # elsewhere it is no fault of a cell that it needs one
             self.failures = failures
-        sources = ["" if cell.number in self.left_out else cell.source for cell in cells]
+        sources = ["" if number in self.left_out else cell for number, cell in enumerate(cells, 1)]
         if not self.one_by_one:
             outcomes = worker.exec(sources, parked=list(self.parked), **begin)
             if not isinstance(outcomes, Failure):
-                failures.update((c.number, o) for c, o in zip(cells, outcomes, strict=True) if o is not None)
+                failures.update((number, o) for number, o in enumerate(outcomes, 1) if o is not None)
                 return None
             self.one_by_one = True
             worker = self.fresh()
         worker.exec([], last=False, **begin)
         previous = ""
-        for cell, source in zip(cells, sources, strict=True):
-            alone = {"first": cell.number, "previous": previous, "last": False}
+        for number, source in enumerate(sources, 1):
+            alone = {"first": number, "previous": previous, "last": False}
             outcome = worker.exec([source], **alone) if source.strip() else [None]
             if isinstance(outcome, Failure):
-                return cell.number
+                return number
             if outcome[0] is not None:
-                failures[cell.number] = outcome[0]
+                failures[number] = outcome[0]
             previous = source or previous
         early = [number for number, failure in failures.items() if failure.type == "NameError"]
         again = worker.exec([""] * len(cells), last=True, parked=list(self.parked))
@@ -290,12 +290,10 @@ class Session:
             if self.parked:  # it was no code cell: it may not cost one
                 self.parked = ()
                 return self.run_cells(self.fresh())
-            return early[0] if early else cells[-1].number
+            return early[0] if early else len(cells)
         for number in early:
-            second = again[number - 1]
-            if second is None:
-                del failures[number]
-            else:
+            del failures[number]
+            if (second := again[number - 1]) is not None:
                 failures[number] = second
         return None
 
@@ -329,21 +327,21 @@ class Session:
         if found.passed or failure is None or failure.line is None:
             return None
         alike = []
-        for cell in self.submission.cells:
-            lines = cell.source.splitlines()
+        for number, cell in enumerate(self.submission.cells, 1):
+            lines = cell.splitlines()
             if failure.line <= len(lines) and lines[failure.line - 1].strip()[:200] == failure.text:
-                alike.append(cell)
+                alike.append((number, cell))
         words = [name.split(".")[0] for name in exercise.names]
         # Of several cells with that line, the last one that names what was asked for.
-        named = [cell for cell in alike if any(word in cell.source for word in words)] or alike
-        return (named[-1].number, failure.line) if named else None
+        named = [each for each in alike if any(word in each[1] for word in words)] or alike
+        return (named[-1][0], failure.line) if named else None
 
     def explain(self, exercise: Exercise, found: Verdict) -> list[str]:
         """Why a name is not there, when a cell that names it did not run through."""
         if found.status != "missing":
             return []
         words = {name.split(".")[0] for name in exercise.names}
-        cells = {cell.number: cell.source for cell in self.submission.cells}
+        cells = dict(enumerate(self.submission.cells, 1))
         return [
             sentence(number, failure)
             for number, failure in sorted((self.failures | self.left_out).items())

@@ -211,19 +211,20 @@ def course_key(folder: Path, given: bytes | None = None) -> bytes:
         raise ValueError(f"{path} was begun with another key: use --fresh, or another --out")
     key = given or (bytes.fromhex(kept["key"]) if kept else secrets.token_bytes(32))
     if not kept:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_private(path, json.dumps({"edition": EDITION, "key": key.hex()}, indent=1) + "\n")
+        write_whole(path, [json.dumps({"edition": EDITION, "key": key.hex()}, indent=1), "\n"], private=True)
     return key
 
 
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read, whole or not at all."""
+def write_whole(path: Path, pieces: Iterable[str], private: bool = False) -> None:
+    """Write a file whole or not at all; a private one is read by its owner alone, and forced to the disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".new")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    opener = functools.partial(os.open, mode=0o600 if private else 0o666)
+    with open(temporary, "w", encoding="utf-8", newline="", opener=opener) as file:
+        file.writelines(pieces)
         file.flush()
-        os.fsync(file.fileno())
+        if private:
+            os.fsync(file.fileno())
     os.replace(temporary, path)
 
 

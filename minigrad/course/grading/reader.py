@@ -53,14 +53,6 @@ _ZIPPED = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A code cell: its place among the notebook's code cells, counted from 1 as a reader would, and its text."""
-
-    number: int
-    source: str
-
-
-@dataclass(frozen=True)
 class Submission:
     """The code cells of one file, or the reason why there are none.
 
@@ -68,7 +60,7 @@ class Submission:
     that nobody knows what is in the file: then there is no grade, which is not a zero.
     """
 
-    cells: tuple[Cell, ...]
+    cells: tuple[str, ...]
     problem: str = ""
     parked: tuple[str, ...] = ()
     unread: bool = False
@@ -91,7 +83,7 @@ def read(data: bytes) -> Submission:
         return Submission((), "the file is cut off or is no notebook: it is not complete JSON", unread=True)
     if isinstance(notebook, dict) and updating.edition(notebook.get("metadata")) != EDITION:
         return Submission((), f"the notebook is from {updating.OTHER}", unread=True)
-    cells: list[Cell] = []
+    cells: list[str] = []
     parked: list[str] = []
     size = 0
     for code, source in _sources(notebook):
@@ -103,8 +95,8 @@ def read(data: bytes) -> Submission:
         size += len(source)
         if size > LARGEST_SOURCE or len(cells) == _MOST_CELLS:
             return Submission((), "the notebook holds more code than a person writes", unread=True)
-        cells.append(Cell(len(cells) + 1, source))
-    if not parked and not any(cell.source.strip() for cell in cells):
+        cells.append(source)
+    if not parked and not any(cell.strip() for cell in cells):
         return Submission(tuple(cells), "the notebook has no code in it")
     return Submission(tuple(cells), parked=tuple(parked))
 
@@ -355,13 +347,12 @@ _NAMED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w{1,80})|^(\w{
 
 def ids(submission: Submission) -> list[int]:
     """The lesson number of each exercise the notebook asks for."""
-    return [int(number) for cell in submission.cells for number in _ASKED.findall(cell.source)]
+    return [int(number) for cell in submission.cells for number in _ASKED.findall(cell)]
 
 
 def names(submission: Submission) -> set[str]:
     """The names that the notebook defines, by their look."""
-    texts = [cell.source for cell in submission.cells] + list(submission.parked)
-    return {a or b for text in texts for a, b in _NAMED.findall(text)}
+    return {a or b for text in (*submission.cells, *submission.parked) for a, b in _NAMED.findall(text)}
 
 
 # ------------------------------------------------------------------ who wrote it
@@ -378,7 +369,7 @@ def bare(source: str) -> str:
 
 def likeness(submission: Submission) -> str:
     """The same for two hand-ins whose code differs in names, comments and spaces alone; "" for hardly any code."""
-    text = "\n".join(bare(cell.source) for cell in submission.cells)
+    text = "\n".join(map(bare, submission.cells))
     if len(text) < 400:
         return ""
     numbers: dict[str, str] = {}

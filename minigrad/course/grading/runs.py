@@ -38,9 +38,9 @@ from minigrad.course.grading import identity, pages, reader, sandbox, tables
 from minigrad.course.grading import journal as journals
 from minigrad.course.grading.grader import NOT_GRADED, NOTEBOOK_SECONDS, Grader, Limits
 from minigrad.course.grading.identity import People, Person, readable
+from minigrad.course.grading.journal import write_whole
 from minigrad.course.grading.plan import Plan
 from minigrad.course.grading.sandbox import Unavailable
-from minigrad.course.grading.tables import FEEDBACK, write_whole
 from minigrad.course.grading.tally import Class, unjudged
 
 STUDENT_SECONDS = 300.0  # for all notebooks of one student together
@@ -436,12 +436,12 @@ def write(folder: Path, found: HandIns, *, plan: Plan = NO_PLAN, asked: frozense
         everybody.unread |= {student} if waiting else set()
     for result in journals.read(folder / journals.RESULTS):
         counted = everybody.add(result, *found.when(result["key"]))
-        write_whole(folder / FEEDBACK / counted["page"], [pages.feedback_page(counted)])
+        write_whole(folder / tables.FEEDBACK / counted["page"], [pages.feedback_page(counted)])
     everybody.unread |= set(found.unread())
     for result in everybody.on_paper():
         counted = everybody.add(result)
-        write_whole(folder / FEEDBACK / counted["page"], [pages.feedback_page(counted)])
-    _remove_others(folder / FEEDBACK, everybody)
+        write_whole(folder / tables.FEEDBACK / counted["page"], [pages.feedback_page(counted)])
+    _remove_others(folder / tables.FEEDBACK, everybody)
     notes = [*everybody.choose(asked), *everybody.notes()]
     write_whole(folder / tables.GRADES, tables.grades(everybody))
     if any(person.moodle or person.email for person in everybody.plan.roster):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 import shutil
 import zipfile
@@ -124,7 +123,7 @@ def write_differences(folder: Path, old: Path) -> tuple[int, list[dict[str, Any]
             yield _line([reader.spreadsheet(m["student"]), reader.spreadsheet(m["path"]), m["exercise"], m["before"],
                          m["after"], amount(m["points"]), m["why"]])  # fmt: skip
 
-    write_whole(folder / DIFFERENCES, lines())
+    journal.write_whole(folder / DIFFERENCES, lines())
     return count, first
 
 
@@ -152,12 +151,3 @@ def hand_back(folder: Path, everybody: Class) -> None:
         info = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))
         with zipfile.ZipFile(target / f"{one}.zip", "a", zipfile.ZIP_DEFLATED) as file:
             file.writestr(info, (folder / FEEDBACK / page).read_bytes(), zipfile.ZIP_DEFLATED)
-
-
-def write_whole(path: Path, pieces: Iterable[str]) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".new")
-    with open(temporary, "w", encoding="utf-8", newline="") as file:
-        file.writelines(pieces)
-    os.replace(temporary, path)
