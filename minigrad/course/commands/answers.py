@@ -102,9 +102,7 @@ def of_lesson(added: Section) -> Section:
         raise TextError(added.file, added.top.line, error.args[0]) from error
     found: Section | None = next((each for each in lesson.sections if each.id == added.id), None)
     if found is None:
-        raise TextError(
-            added.file, added.top.line, f"the answers of {added.id} are Python, so nothing can be added to them"
-        )
+        raise TextError(added.file, added.top.line, f"the answers of {added.id} are Python, so nothing can be added to them")
     return found
 
 

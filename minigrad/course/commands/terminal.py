@@ -81,9 +81,7 @@ def exercises_of(file: Path) -> list[Exercise]:
     return found
 
 
-def judged(
-    file: Path, exercises: list[Exercise], say: Callable[[str], None]
-) -> Iterator[tuple[Exercise, Verdict, bool]]:
+def judged(file: Path, exercises: list[Exercise], say: Callable[[str], None]) -> Iterator[tuple[Exercise, Verdict, bool]]:
     """Each exercise with its verdict, and whether that is of an answer in a form; a new worker follows one that was lost."""
     records = progress_store.load(progress_store.folder(file.resolve().parent))
     cells = notebooks.code_cells(notebooks.read(file))

@@ -100,11 +100,12 @@ class Journal:
         self._lines = on_disk("lines (key BLOB PRIMARY KEY, start, length, graded) WITHOUT ROWID")
 
     def __enter__(self) -> Journal:
-        self._cut_torn_line()
         if self.path.exists():
-            with open(self.path, "rb") as file:
+            with open(self.path, "r+b") as file:
                 for line in file:
-                    self._note(parsed(line), len(line))
+                    if line.endswith(b"\n"):
+                        self._note(parsed(line), len(line))
+                file.truncate(self._size)  # a run that was ended in the middle of a line leaves no half result
         self._file = open(self.path, "ab", buffering=0)
         return self
 
@@ -119,22 +120,6 @@ class Journal:
             entry = (bytes.fromhex(result["key"]), self._size, length, bool(result["graded"]))
             self._lines.execute("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?)", entry)
         self._size += length
-
-    def _cut_torn_line(self) -> None:
-        """A run that was ended in the middle of a line leaves no half result."""
-        if not self.path.exists():
-            return
-        with open(self.path, "r+b") as file:
-            end = file.seek(0, os.SEEK_END)
-            while end:
-                start = max(0, end - 65536)
-                file.seek(start)
-                newline = file.read(end - start).rfind(b"\n")
-                if newline >= 0:
-                    file.truncate(start + newline + 1)
-                    return
-                end = start
-            file.truncate(0)
 
     def append(self, result: dict[str, Any]) -> None:
         """Write one result down."""

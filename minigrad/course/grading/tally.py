@@ -95,9 +95,7 @@ class Class:
     def add(self, result: dict[str, Any], nanoseconds: int = 0, copies: int = 1) -> dict[str, Any]:
         """Take one notebook in, last changed then; the result as it counts, with its `page`."""
         result = self.counted(result, nanoseconds, copies)
-        verdicts = [
-            (v["exercise"], v["status"], v.get("misconception", ""), v.get("mistake", "")) for v in result["verdicts"]
-        ]
+        verdicts = [(v["exercise"], v["status"], v.get("misconception", ""), v.get("mistake", "")) for v in result["verdicts"]]
         page = result["page"] = feedback_name(result, self.has_page)
         student = self.expect(result["student"])
         self.index.execute("INSERT INTO pages VALUES (?, ?)", (page.lower(), student))

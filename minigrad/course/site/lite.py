@@ -78,9 +78,7 @@ def complete(given: Path, folder: Path, here: Path) -> bool:
     The lock names each wheel and its hash: it is written anew, so that wheels from elsewhere are taken too.
     """
     if not (given / "pyodide.mjs").is_file() or not (given / "pyodide-lock.json").is_file():
-        raise ValueError(
-            f"{given} holds no Pyodide: it needs pyodide.mjs, pyodide-lock.json, and the files beside them"
-        )
+        raise ValueError(f"{given} holds no Pyodide: it needs pyodide.mjs, pyodide-lock.json, and the files beside them")
     shutil.copytree(given, folder)
     lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
     packages: dict[str, dict[str, Any]] = {canonicalize_name(name): about for name, about in lock["packages"].items()}
@@ -161,8 +159,6 @@ def for_browser(nb: Notebook, figures: bool = True) -> Notebook:
 
 def run(here: Path, module: str, *arguments: str, inside: Path | None = None) -> None:
     """Run a module as a program; ValueError with its last lines when it fails."""
-    done = subprocess.run(
-        [sys.executable, "-m", module, *arguments], cwd=inside or here, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-m", module, *arguments], cwd=inside or here, capture_output=True, text=True)
     if done.returncode:
         raise ValueError(f"{module} failed: " + "\n".join((done.stdout + done.stderr).strip().splitlines()[-6:]))
