@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import subprocess
 import tempfile
 from datetime import datetime
@@ -390,7 +389,7 @@ def lay_out(folder: Path) -> tuple[list[Path], list[Path]]:
             if not file.is_file() or any(part.startswith((".", "_")) for part in inner.parts):
                 continue
             target = folder / kind / inner
-            (written if _create(target, for_student(file)) else kept).append(target)
+            (written if create(target, for_student(file)) else kept).append(target)
     return written, kept
 
 
@@ -429,7 +428,7 @@ def stamp(nb: Notebook) -> dict[str, Any]:
     return {"edition": EDITION, "version": __version__, "text": hashlib.sha256(text).hexdigest()[:16]}
 
 
-def _create(target: Path, content: bytes) -> bool:
+def create(target: Path, content: bytes) -> bool:
     """Write a file that must not be there yet, whole or not at all; False when it is there."""
     if os.path.lexists(target):
         return False
@@ -444,10 +443,10 @@ def _create(target: Path, content: bytes) -> bool:
         except FileExistsError:
             return False
         except OSError:  # a file system without hard links
-            shutil.copyfile(name, target)
+            os.rename(name, target)
         return True
     finally:
-        os.unlink(name)
+        Path(name).unlink(missing_ok=True)
 
 
 def _code(nb: Notebook) -> list[Cell]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -126,6 +127,21 @@ def test_an_engine_that_does_not_run_is_one_sentence(
     file = folder / FILE
     file.write_bytes(change(file.read_text(encoding="utf-8")).encode("utf-8", "surrogatepass"))
     assert says in refused(capsys, "03")
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_no_half_page(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+    try:
+        assert "minigrad-12.html cannot be written (File too large); nothing of it is there" in refused(capsys, "12")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [file.name for file in folder.iterdir()] == [FILE]
+
+
+def test_what_never_ends_is_not_read_to_its_end(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "line 1 of /dev/zero" in refused(capsys, "16", "--data", "/dev/zero")
+    assert "/dev/zero is no table" in refused(capsys, "03", "--data", "/dev/zero")
 
 
 def test_an_option_of_another_lesson_and_a_lesson_without_a_page(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,7 @@ SECONDS = 20  # after which a training ends
 LONGEST, NAMES = 15, (20, 5000)  # letters of a name; the fewest and the most names
 FEWEST, MOST = 4, 200  # points: with lesson 03's engine each costs about a millisecond a step
 TILE = 16  # the side of a photo's tile in pixels, when the photo has been made small
-SIZE = 2_000_000
+SIZE = 2_000_000  # bytes of a page, and letters of a list or a table that are read
 Bar = Callable[[range, int], Generator[int, None, None]]
 Array = np.ndarray[Any, Any]
 Facts = dict[str, Any]
@@ -69,9 +69,11 @@ def show(lesson: str, data: Path | None, photo: Path | None, bar: Bar) -> str:
         raise Unshown(f"the page would have {size / 1e6:.1f} MB, and {SIZE / 1e6:.0f} MB are the most")
     for number in itertools.count(1):
         file = Path(f"minigrad-{lesson}{f'-{number}' if number > 1 else ''}.html")
-        with contextlib.suppress(FileExistsError), file.open("x", encoding="utf-8") as target:
-            target.write(page)
-            break
+        try:
+            if notebooks.create(file, page.encode()):
+                break
+        except OSError as error:
+            raise Unshown(f"{file.absolute()} cannot be written ({error.strerror}); nothing of it is there") from None
     return f"Written: {file} ({size / 1000:.0f} kB), trained by {engine.name}. Open it in a browser, or send it to a friend."
 
 
@@ -153,7 +155,7 @@ def read_points(file: Path) -> tuple[list[str], Array, list[int]]:
     """The names of two classes, the points as rows, and the class of each."""
     try:
         with file.open(encoding="utf-8-sig", newline="") as text:
-            rows = list(itertools.islice(csv.reader(text), MOST + 2))
+            rows = list(itertools.islice(csv.reader(io.StringIO(text.read(SIZE), newline="")), MOST + 2))
     except (UnicodeDecodeError, csv.Error):
         raise Unshown(f"{file} is no table, which is a text with commas") from None
     if not rows or [cell.strip().lower() for cell in rows[0]] != ["x", "y", "class"]:
@@ -332,7 +334,7 @@ def read_names(file: Path) -> list[str]:
     """The names of a list, one in each line, in small letters."""
     try:
         with file.open(encoding="utf-8-sig") as text:
-            lines = [line.strip().lower() for line in itertools.islice(text, 10 * NAMES[1])]
+            lines = [line.strip().lower() for line in text.read(SIZE).split("\n")]
     except UnicodeDecodeError:
         raise Unshown(f"{file} is no text in UTF-8 with a name in each line") from None
     for number, name in enumerate(lines, 1):
