@@ -16,7 +16,7 @@ LESSONS = [lesson for lesson in notebooks.lessons() if notebooks.path("notebooks
 def to_torch(nb: notebooks.Notebook) -> notebooks.Notebook:
     """The notebook for real PyTorch: `minigrad` becomes `torch` in imports; cells tagged minigrad-only go."""
     out = notebooks.strip_outputs(nb)
-    out["cells"] = [cell for cell in out["cells"] if notebooks.MINIGRAD_ONLY not in notebooks.tags(cell)]
+    out["cells"] = [cell for cell in out["cells"] if notebooks.MINIGRAD_ONLY not in cell["metadata"].get("tags", ())]
     for cell in out["cells"]:
         if cell["cell_type"] == "code":
             cell["source"] = swap_imports(cell["source"])
@@ -48,7 +48,7 @@ def visible(cell: notebooks.Cell) -> list[Any]:
     """What a reader sees of a cell's outputs: text, results, errors; a picture counts as a picture."""
     shown = []
     for output in cell["outputs"]:
-        if notebooks.IGNORE_OUTPUT in notebooks.tags(cell):
+        if notebooks.IGNORE_OUTPUT in cell["metadata"].get("tags", ()):
             continue
         data = output.get("data", {})
         text = "".join(output.get("text", "")) + "".join(data.get("text/plain", ""))
@@ -65,7 +65,7 @@ def test_a_lesson_runs_unchanged_under_pytorch(lesson: str, tmp_path: Path) -> N
     sources = [source.replace('files("minigrad.course")', "") for source in notebooks.code_cells(swapped)]
     assert not [source for source in sources if "minigrad" in source]
     ran = notebooks.execute(swapped, tmp_path)
-    ours = [cell for cell in nb["cells"] if notebooks.MINIGRAD_ONLY not in notebooks.tags(cell)]
+    ours = [cell for cell in nb["cells"] if notebooks.MINIGRAD_ONLY not in cell["metadata"].get("tags", ())]
     for mine, theirs in zip(ours, ran["cells"], strict=True):
         if mine["cell_type"] == "code":
             assert visible(mine) == visible(theirs), mine["source"]
