@@ -11,7 +11,8 @@ import dataclasses
 import linecache
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -133,12 +134,12 @@ def body(source: str) -> str:
 
 
 class Section:
-    """One exercise while it is read; `space` is what its code may use, `code` what Python gives. Answers have most of their
-    code in common, so `compiled` serves all exercises of a text."""
+    """One exercise while it is read; `space` is what its code may use, and each right answer joins it; `code` is what Python
+    gives. Answers have most of their code in common, so `compiled` serves all exercises of a text."""
 
-    def __init__(self, file: Path, top: Piece, space: Mapping[str, Any], code: Mapping[str, Any],
+    def __init__(self, file: Path, top: Piece, space: MutableMapping[str, Any], code: Mapping[str, Any],
                  compiled: dict[str, CodeType]) -> None:  # fmt: skip
-        self.file, self.top, self.space, self.code, self.compiled = file, top, {**space}, dict(code), compiled
+        self.file, self.top, self.space, self.code, self.compiled = file, top, ChainMap({}, space), dict(code), compiled
         self.base = ""
         self.right: Any = None
         self.known: dict[str, Answer] = {}
@@ -248,7 +249,7 @@ class Section:
                 raise self.error(line, f"{type(problem).__name__}: {problem}") from problem
 
     def answers(self, part: str) -> Iterator[tuple[Answer, Any]]:
-        """The answers below a heading; those after it may use one by its name."""
+        """The answers below a heading; those after it may use one by its name, and a right one in later exercises, too."""
         for item in self.parts.get(part, []):
             found = self.answer(item)
             if (first := self.known.setdefault(found.name, found)) is not found:
@@ -259,6 +260,8 @@ class Section:
             self.right = made if self.right is None else self.right
             if (name := found.name.replace(" ", "_")).isidentifier() and self.asked:
                 self.space[name] = made
+                if part == "Right":
+                    self.space.maps[1].setdefault(name, made)
             yield found, made
 
     def wrong(self) -> tuple[Wrong, ...]:
@@ -357,7 +360,8 @@ def sections(file: Path, space: Mapping[str, Any], code: Code, title: str = r"\d
     if unknown := code.keys() - parts.keys():
         raise TextError(file, 1, f"Python declares exercise {', '.join(sorted(unknown))}, and the text has none")
     compiled: dict[str, CodeType] = {}
-    return top, [Section(file, part, space, code.get(id, {}), compiled) for id, part in parts.items()]
+    shared = {**space}
+    return top, [Section(file, part, shared, code.get(id, {}), compiled) for id, part in parts.items()]
 
 
 def lesson(python: str, space: Mapping[str, Any], code: Code) -> Lesson:

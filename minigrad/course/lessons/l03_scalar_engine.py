@@ -282,44 +282,6 @@ def probes_3_4(rng: np.random.Generator) -> Iterator[Probe]:
 MANY = 20_000
 
 
-def post_order(root: Any) -> list[Any]:
-    """Right: a stack of (value, has it been opened)."""
-    order: list[Any] = []
-    seen: set[Any] = set()
-    stack = [(root, False)]
-    while stack:
-        v, opened = stack.pop()
-        if opened:
-            order.append(v)
-        elif v not in seen:
-            seen.add(v)
-            stack.append((v, True))
-            stack += [(p, False) for p in v.parents]
-    return order
-
-
-def by_counting(root: Any) -> list[Any]:
-    """Right: a value is ready when all its users have been listed."""
-    found = [root]
-    seen = {id(root)}
-    users: dict[int, int] = {}
-    for v in found:
-        for p in v.parents:
-            users[id(p)] = users.get(id(p), 0) + 1
-            if id(p) not in seen:
-                seen.add(id(p))
-                found.append(p)
-    ready, order = [root], []
-    while ready:
-        v = ready.pop()
-        order.append(v)
-        for p in v.parents:
-            users[id(p)] -= 1
-            if users[id(p)] == 0:
-                ready.append(p)
-    return order[::-1]
-
-
 def pre_order(root: Any) -> list[Any]:
     """The order of the first visit, root first."""
     order: list[Any] = []
@@ -332,10 +294,6 @@ def pre_order(root: Any) -> list[Any]:
             order.append(v)
             stack += reversed(v.parents)
     return order
-
-
-def backwards(root: Any) -> list[Any]:
-    return post_order(root)[::-1]
 
 
 def level_by_level(root: Any) -> list[Any]:

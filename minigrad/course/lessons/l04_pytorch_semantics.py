@@ -73,18 +73,6 @@ def probes_4_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(code, p=2.5, q=-1.5).expect([WAYS[made[name]] for name in asked])
 
 
-def held(t: Any) -> bool:
-    return t.grad is not None
-
-
-def state(t: Any) -> str:
-    if not t.requires_grad:
-        return "not required"
-    if held(t):
-        return "arrived"
-    return "nothing arrived" if t.is_leaf else "not a leaf"
-
-
 # --- 4.2 one gradient for each loss ---------------------------------------------------------------------------
 
 LOSSES = "[lambda x: (x * 2).sum(), lambda x: (x * x).sum(), lambda x: (x * x * x).sum()]"

@@ -92,13 +92,6 @@ def one_hot(n: int, i: int) -> Any:
     return np.arange(n) == i
 
 
-def last_pass_only(graph: Any) -> Any:
-    for i in range(graph.outputs):
-        graph.zero_grad()
-        graph.backward(one_hot(graph.outputs, i))
-    return graph.grad
-
-
 # --- 5.4 what a backward pass starts from -------------------------------------------------------------------
 
 

@@ -94,44 +94,6 @@ def how_many(shape: Shape, axis: int | None) -> int:
     return int(np.prod(shape, dtype=int)) if axis is None else shape[axis]
 
 
-def right_mean(g: Array, shape: Shape, axis: int | None = None) -> Any:
-    return spread(g, shape, axis) / how_many(shape, axis)
-
-
-def none_not_spread(g: Array, shape: Shape, axis: int | None = None) -> Any:
-    return g if axis is None else spread(g, shape, axis)
-
-
-def axis_behind(g: Array, shape: Shape, axis: int | None = None) -> Any:
-    return np.broadcast_to(g if axis is None else np.expand_dims(g, -1), shape)
-
-
-def by_moving_axes(g: Array, shape: Shape, axis: int | None = None) -> Array:
-    """Right: write into an array whose lost axis stands in front."""
-    out = np.empty(shape)
-    if axis is None:
-        out[...] = g
-    else:
-        np.moveaxis(out, axis, 0)[...] = g
-    return out
-
-
-def keeps_the_axis(g: Array, shape: Shape, axis: int | None = None) -> Any:
-    return g if axis is None else np.expand_dims(g, axis)
-
-
-def ones_times(g: Array, shape: Shape, axis: int | None = None) -> Array:
-    if axis is not None:
-        g = np.reshape(g, [1 if i == axis else n for i, n in enumerate(shape)])
-    return np.ones(shape) * g
-
-
-def repeated(g: Array, shape: Shape, axis: int | None = None) -> Array:
-    if axis is None:
-        return np.full(shape, g)
-    return np.stack([g] * shape[axis], axis=axis)
-
-
 # --- 6.4 shape puzzle ----------------------------------------------------------------------------------
 
 RIGHT_SHAPES: list[Shape] = [(4, 3), (3,), (4, 1), (), (4,), (4, 3), (2, 1, 6)]

@@ -107,14 +107,6 @@ def probes_7_4(rng: np.random.Generator) -> Iterator[Probe]:
         yield unaided(name, by_more_letters(name, G, X, W), G=G, X=X, W=W)
 
 
-def batch_summed(G: Array, X: Array, W: Array) -> Pair:
-    return G @ W.T, (np.swapaxes(X, 1, 2) @ G).sum(axis=0)
-
-
-def vector_outer(g: Array, x: Array, W: Array) -> Pair:
-    return W @ g, np.outer(x, g)
-
-
 LESSON = lesson(
     __file__,
     globals(),

@@ -61,15 +61,6 @@ def probes_8_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield unaided("mse_backward", mse_measured("mse_backward", 2.0, p, t), g=2.0, p=p, t=t)
 
 
-def mse(p: Array, t: Array) -> Any:
-    return np.mean((p - t) ** 2)
-
-
-def mse_backward(g: Any, p: Array, t: Array) -> Pair:
-    d = 2 * g * (p - t) / p.size
-    return d, -d
-
-
 # --- 8.2 the (N,) and (N, 1) trap ----------------------------------------------------------------------
 
 

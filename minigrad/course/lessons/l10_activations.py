@@ -59,11 +59,6 @@ def probes_10_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield unaided("maximum_vjp", branches("maximum_vjp", g, b + apart, b), g=g, a=b + apart, b=b)
 
 
-def maximum_rule(g: Any, a: Any, b: Any) -> Any:
-    first = g * (np.sign(a - b) + 1) / 2
-    return first, g - first
-
-
 # --- 10.2 from the output ------------------------------------------------------------------------------
 
 
@@ -94,10 +89,6 @@ def through(f: Callable[..., Any], x: Any, g: Any) -> Any:
     f(at).backward(torch.tensor(g))
     assert at.grad is not None
     return at.grad.numpy()
-
-
-def squash(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x))
 
 
 # --- 10.3 a whole net ----------------------------------------------------------------------------------
