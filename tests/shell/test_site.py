@@ -414,6 +414,7 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", ["index", pytest.param("playground", marks=pytest.mark.slow)])
 def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: Path, name: str) -> None:
     address = (playground / f"{name}.html").as_uri()
+    page.set_viewport_size({"width": 1400, "height": 900})
     page.goto(address)
     field, position, trouble = page.locator("#formula"), page.locator(".mg-pos"), page.locator(".trouble")
     assert position.inner_text() == "start, step 0 of 15"
@@ -421,6 +422,8 @@ def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: P
     for _ in range(4):
         page.keyboard.press("ArrowRight")
     assert "The gradient of x was empty; now it is" in page.locator(".mg-words").inner_text(), "four presses, by node"
+    words, controls = (page.locator(part).bounding_box() for part in (".mg-words", ".mg-tools"))
+    assert words["y"] + 24 <= controls["y"] and not page.evaluate("scrollY"), "the sentence is on the first screen"
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowLeft")
     one = position.inner_text()
