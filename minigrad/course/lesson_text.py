@@ -22,7 +22,7 @@ from .exercise import Before, Exercise, Later, Lesson, Wrong
 
 __all__ = ["MISCONCEPTIONS", "Answer", "Piece", "Section", "TextError", "lesson", "sections", "text_of", "words"]
 
-LINE = re.compile(r"( *)(#{1,3} |- |\d+\. |> ?|```|)(.*)")
+LINE = re.compile(r"( *)((?:#{1,3}|-|\d+\.)(?= )|>|```|)(.*)")
 TOKEN = re.compile(
     r"``(?P<two>.+?)``|`(?P<one>[^`]+)`|\*\*(?P<name>.+?)\*\*|(?P<belief>M\d\d)\b"
     r"|(?P<word>→|->|\b(?:and|without|when|like|file|everywhere)\b)|[,\s]+|(?P<odd>\S+)"
@@ -82,7 +82,6 @@ def pieces(file: Path) -> Iterator[Piece]:
         if "\t" in line:
             raise TextError(file, number, "a tab: indent with spaces")
         indent, mark, rest = re.fullmatch(LINE, line).groups()  # type: ignore[union-attr]  # it fits every line
-        mark = mark.strip()
         if now and now.mark.startswith("```") and line.strip() != "```":
             now.text += f"{line}\n"
         elif now and now.mark.startswith("```"):
@@ -259,9 +258,8 @@ class Section:
             made = self.made(found)
             self.right = made if self.right is None else self.right
             if (name := found.name.replace(" ", "_")).isidentifier() and self.asked:
-                self.space[name] = made
-                if part == "Right":
-                    self.space.maps[1].setdefault(name, made)
+                for space in self.space.maps[: 1 + (part == "Right")]:
+                    space.setdefault(name, made)
             yield found, made
 
     def wrong(self) -> tuple[Wrong, ...]:
@@ -273,8 +271,7 @@ class Section:
                     raise self.error(found.line, f"no answer above is called {found.like!r}")
                 other = self.known[found.like]
                 found.says, found.belief = found.says or other.says, found.belief or other.belief
-                other.like = other.like or other.name
-                found.like = other.like
+                found.like = other.like = other.like or other.name
             if not found.says and not found.belief:
                 raise self.error(found.line, "nothing is said to the student: write a quote below, '  > ...'")
             when = self.evaluated(f"lambda answer: {found.when}", found.line) if found.when else None
@@ -292,8 +289,8 @@ class Section:
         given: dict[str, Any] = {**self.facts, **self.code}
         rights = [made for _, made in self.answers("Right")]
         kind = given.pop("kind", "function")
-        later = kind in ("function", "program") and "Options" not in self.parts  # most answers are right: these are not needed
-        wrong: Any = Later(self.wrong) if later else [*self.wrong()]
+        # Most answers are right: wrong ones are made when they are needed.
+        wrong: Any = [*self.wrong()] if "Options" in self.parts or kind not in ("function", "program") else Later(self.wrong)
         for item, option in self.rows("Options", r"(\w+): (.+?)(?: \((M\d\d)\))?", "- a: its words (M01)"):
             given.setdefault("options", {})[option[1]] = words(option[2])
             if option[1] != given.get("right"):
