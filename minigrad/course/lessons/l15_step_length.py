@@ -113,6 +113,8 @@ def probes_15_2(rng: np.random.Generator) -> Iterator[Probe]:
 
 BOWL = "limit(lambda w: A @ (w - 1.0), w, momentum)"
 CUBIC = "limit(lambda w: c * w**2, w, momentum)"
+HESSIAN = "The Hessian of this loss is A, at each place."
+BENDS = "This gradient is no product with a matrix. Its Hessian at w has 2 * c * w on the diagonal, and zeros elsewhere."
 AGAIN = "[limit(lambda w: A @ w, w, m) for m in (0.0, 0.5)]"
 
 
@@ -127,10 +129,10 @@ def probes_15_3(rng: np.random.Generator) -> Iterator[Probe]:
     for parts, momentum in (([1.0, 0.4, 0.2], 0.0), ([1.0, 0.375, 0.0625], 0.9), ([1.0, 0.5, 0.25], 0.5)):
         largest = float(rng.uniform(0.25, 8.0))
         A = matrix(rng, [largest * part for part in parts])
-        yield of_limit(BOWL, A=A, w=numbers(rng, 3), momentum=momentum).expect(2 * (1 + momentum) / largest)
+        yield of_limit(BOWL, A=A, w=numbers(rng, 3), momentum=momentum).on(HESSIAN).expect(2 * (1 + momentum) / largest)
     c, w = np.array([1.5, 0.5, 1.0]), np.array([3.0, 2.0, 1.5])[rng.permutation(3)]
     curvatures = 2 * c * w
-    yield of_limit(CUBIC, c=c, w=w, momentum=0.25).expect(2.5 / curvatures.max())
+    yield of_limit(CUBIC, c=c, w=w, momentum=0.25).on(BENDS).expect(2.5 / curvatures.max())
     largest = float(rng.uniform(3.0, 8.0))
     yield of_limit(AGAIN, A=matrix(rng, [largest, largest / 3]), w=numbers(rng, 2)).expect([2 / largest, 3 / largest])
 
