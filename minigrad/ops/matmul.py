@@ -301,7 +301,7 @@ def _summed(x: Tensor, letters: str, wanted: str) -> tuple[Tensor, str]:
     """The sum over the letters that are not wanted."""
     gone = tuple(i for i, c in enumerate(letters) if c not in wanted)
     rest = "".join(c for c in letters if c in wanted)
-    return (table.sum_dims(x, gone, False) if gone else x), rest
+    return (x.sum(gone) if gone else x), rest
 
 
 def _in_order(x: Tensor, letters: str, order: str) -> Tensor:

@@ -185,6 +185,11 @@ def test_the_loss_of_no_samples() -> None:
     assert loss.isnan() and x.grad.shape == (0, 3)
 
 
+def test_einsum_adds_bytes_as_int64() -> None:
+    total = mg.einsum("i->", mg.tensor([200, 100], dtype=mg.uint8))
+    assert total.dtype is mg.int64 and total == 300
+
+
 def test_nan_has_no_sign() -> None:
     assert mg.tensor([float("nan"), -2.0, float("inf")]).sign().tolist() == [0.0, -1.0, 1.0]
 
