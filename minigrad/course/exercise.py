@@ -154,10 +154,7 @@ class engine_off:
 
 
 def unaided(function: str, right: Any, **arguments: Any) -> Probe:
-    """Call a function with the engine switched off: what is to be written by hand is not to be handed on to it.
-
-    `right` is the answer, `arguments` are given in order; the exercise needs `prelude=ENGINE_OFF`.
-    """
+    """Call a function, for the answer `right`, with the engine switched off; the exercise needs `prelude=ENGINE_OFF`."""
     asked = f"with engine_off():\n    answer = {function}({', '.join(arguments)})\nanswer"
     return run(asked, **arguments).expect(right)
 
@@ -195,13 +192,9 @@ Probes = Callable[[np.random.Generator], Iterable[Probe]]
 class Wrong:
     """A wrong answer: the object a student would have bound to the exercise's name, and what to say about it.
 
-    Args:
-        answer: a function, class or value; a dict `{name: object}` where the exercise asks for several names.
-        misconception: its id in the catalogue, or "" for a plain slip.
-        says: what the student reads: what was seen, why, a question. Empty: the catalogue's feedback.
-        alike: wrong answers no probe can tell apart carry the same word here and share one message.
-        when: for values: every answer for which this is true counts as this wrong answer.
-        name: a short name for reports; a function's own name if left out.
+    `answer` is a function, class or value, or a dict of several by name; `misconception` an id in the catalogue, "" for a slip.
+    `says` is what the student reads: what was seen, why, a question; "" for the catalogue's words. Those that no probe can tell
+    apart share the word `alike`, and a message. Every value for which `when` is true counts as this one. `name` is for reports.
     """
 
     answer: Any
@@ -346,12 +339,10 @@ class Exercise:
 class Lesson:
     """One lesson: its number, file name, and exercises in order.
 
-    `after` are the lessons it builds on, `idea` is its one line in the index. `introduces` are the names a student
-    meets here first (of the library, of numpy and Python, of the student's own code): solutions use only those of
-    this lesson and of earlier ones. `misconceptions` are the ids of the beliefs met here first.
-    Class grading lets the students of a lesson `with_engine` import the engine; of the others it must not do the work.
-    In a `locked` lesson a program shows its output only after its prediction. `sections` are the exercises as its text has
-    them (lesson_text.Section), to which other answers can be added.
+    `after` are the lessons it builds on, `idea` is its one line in the index. `introduces` are the names a student meets
+    here first, and solutions use no later ones; `misconceptions` the ids of the beliefs met here first. In class grading a
+    lesson `with_engine` may import the engine. In a `locked` lesson a program shows its output only after its prediction.
+    `sections` are the exercises as its text has them (lesson_text.Section), to which other answers can be added.
     """
 
     number: int

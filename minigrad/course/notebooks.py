@@ -93,10 +93,7 @@ def lesson_of(file: Path) -> str | None:
 
 
 def read(file: Path) -> Notebook:
-    """Read a notebook; each cell's source is one string.
-
-    Raises ValueError, with a sentence for the student, when the file is not a notebook of format 4.
-    """
+    """Read a notebook, each cell's source as one string; ValueError, with a sentence, for what is none of format 4."""
     try:
         nb = json.loads(file.read_text(encoding="utf-8-sig"))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
@@ -153,10 +150,7 @@ def strip_outputs(nb: Notebook) -> Notebook:
 
 
 def tidy(nb: Notebook, lesson: str = "") -> Notebook:
-    """A copy with what a hand-written notebook may leave out (kernel, cell ids) and without what editors add.
-
-    An id that is there stays, unless an earlier cell has it.
-    """
+    """A copy with what a hand-written notebook may leave out (kernel, cell ids) and without what editors add."""
     out = _copy(nb)
     out["nbformat"], out["nbformat_minor"] = 4, 5
     out["metadata"] = {"kernelspec": dict(_KERNEL), "language_info": {"name": "python"}}
@@ -212,10 +206,7 @@ def mark_for_nbgrader(nb: Notebook) -> Notebook:
 
 
 def exercise_from_solution(nb: Notebook) -> Notebook:
-    """The student's notebook: each solution replaced by a stub, outputs gone, check cells locked.
-
-    Raises ValueError for a BEGIN without END, an END without BEGIN, or a nested pair.
-    """
+    """The student's notebook: each solution a stub, outputs gone, checks locked; ValueError for markers that do not pair."""
     out = strip_outputs(nb)
     for cell in _code(out):
         cell["source"] = _blank(cell["source"], cell.get("id", "?"))
@@ -269,10 +260,7 @@ class CellFailed(Exception):
 
 
 def execute(nb: Notebook, folder: Path, timeout: float = 120) -> Notebook:
-    """A copy with fresh outputs: all cells run in a new kernel in `folder`, pictures still, checks strict.
-
-    Raises CellFailed when a cell raises that is not tagged `raises-exception`.
-    """
+    """A copy with fresh outputs of a new kernel in `folder`; CellFailed for a cell that raises and is not tagged so."""
     import nbclient
     import nbformat
     from nbclient.exceptions import CellExecutionError
@@ -376,10 +364,7 @@ def lay_out_for_nbgrader(folder: Path) -> list[Path]:
 
 
 def lay_out(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Copy lessons and exercises into a student's folder; returns the files written and those found there.
-
-    A file that is there is never touched. Lessons arrive without outputs: the student predicts, then runs.
-    """
+    """Copy lessons and exercises into a student's folder; the files written, and those found there, which are not touched."""
     written: list[Path] = []
     kept: list[Path] = []
     for kind in ("notebooks", "exercises"):

@@ -24,10 +24,7 @@ def told(folder: Path) -> str:
 
 
 def fill(folder: Path, before: int) -> str:
-    """Write what the engine lacks of the lessons before this one, and say what it is.
-
-    Raises ValueError, with a sentence, where the file is no Python or cannot be written; nothing has changed then.
-    """
+    """Write what the engine lacks of the lessons before this one, and say what it is; ValueError if nothing can be written."""
     file = folder / FILE
     missing = own_engine.lacking(own_engine.text_of(file) if file.exists() else "", before)
     ids = [part.id for part in missing if part.names]

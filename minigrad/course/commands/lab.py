@@ -50,11 +50,7 @@ def command(folder: Path, browser: bool = True, port: int | None = None, page: s
 
 
 def environment(base: Mapping[str, str]) -> dict[str, str]:
-    """The environment of the server: ours after the user's own Jupyter settings, so that theirs win.
-
-    Our kernel is Jupyter's own, in which the words of the course are known before the first cell of a notebook has run, and
-    ask for it.
-    """
+    """The environment of the server: our settings, and our kernel, after the user's own, so that theirs win."""
     names = ("JUPYTER_CONFIG_PATH", "JUPYTER_PATH")
     paths = {name: os.pathsep.join(filter(None, [base.get(name), str(SETTINGS)])) for name in names}
     return {**base, **paths}
@@ -72,9 +68,7 @@ def start(folder: Path, browser: bool = True, port: int | None = None, page: str
     """Lay the course out in `folder` and serve it until the user stops the server; returns its exit code.
 
     It opens at `page`, a file of the course, else at the welcome page. A server that runs in this folder is opened again.
-
-    Raises ModuleNotFoundError when JupyterLab or the widgets are not installed, and ValueError where the course cannot be
-    laid out or the port cannot be used.
+    Raises ModuleNotFoundError without JupyterLab or the widgets, ValueError where the course or the port cannot be had.
     """
     for module in ("jupyterlab", "ipykernel", "ipywidgets", "anywidget", "matplotlib"):
         if find_spec(module) is None:

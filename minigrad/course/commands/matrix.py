@@ -147,8 +147,7 @@ def expect(matrix: Matrix, what: str, verdict: Verdict, status: str) -> None:
 
 
 def try_wrong(matrix: Matrix, seed: int) -> None:
-    """Each wrong answer is refused, is recognised as itself, and shares its message with none but its
-    like."""
+    """Each wrong answer is refused, is recognised as itself, and shares its message with none but its like."""
     messages: dict[str, Wrong] = {}
     for wrong in wrong_answers(matrix.exercise):
         verdict = attempt(matrix, wrong.answer, seed)

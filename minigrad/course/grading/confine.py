@@ -95,10 +95,7 @@ def join(descriptor: int, flags: int) -> None:
 
 
 def new_world(proc: int, more: int = 0) -> None:
-    """Users, network, System V memory, host name, control groups and processes (and `more`) of our own.
-
-    `proc` is an open descriptor of /proc, which may be out of sight by now.
-    """
+    """Users, network, memory, host name, control groups, processes (and `more`) of our own; `proc` is /proc, opened before."""
     uid, gid = os.getuid(), os.getgid()
     prctl(PR_SET_DUMPABLE, 1)  # after leaving root /proc/self belongs to root until we say otherwise
     unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWPID | CLONE_NEWCGROUP | more)

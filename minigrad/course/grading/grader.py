@@ -107,11 +107,8 @@ class Grader:
     def grade(
         self, data: bytes | reader.Submission, lesson: Lesson, seed: bytes, allowance: float = NOTEBOOK_SECONDS
     ) -> dict[str, Any]:
-        """The result of one notebook, as plain data. Never raises for anything that is in the notebook.
-
-        `allowance` are the seconds after which no exercise of it is begun; time for which a busy machine lets the
-        student's process wait does not count.
-        """
+        """The result of one notebook, as plain data. Never raises for anything that is in the notebook. No exercise of it is
+        begun after `allowance` seconds, without those for which a busy machine lets the student's process wait."""
         started = time.perf_counter()
         submission = reader.read(data) if isinstance(data, bytes) else data
         exercises = [exercise for exercise in lesson.exercises if exercise.points > 0]
@@ -256,11 +253,8 @@ class Session:
             self.left_out[endless] = self.worker.dead or Failure("killed")
 
     def run_cells(self, worker: Worker) -> int | None:
-        """Run all cells; the number of the one that ended the worker, or None.
-
-        First all in one request, which is faster; when that ends the worker, one at a time in the next, to see which
-        cell it was.
-        """
+        """Run all cells; the number of the one that ended the worker, or None. They are one request, which is faster; where
+        that ends the worker, one at a time in the next, to see which cell it was."""
         failures: dict[int, Failure] = {}
         cells = self.submission.cells
         begin = {"given": given(self.lesson.slug)} | engine_of(self.lesson, self.place_of[1])

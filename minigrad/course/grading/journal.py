@@ -186,10 +186,7 @@ def parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def course_key(folder: Path, given: bytes | None = None) -> bytes:
-    """The course key: given, or the one of this report folder, or drawn now; kept for the next start.
-
-    Raises ValueError if another key is given than the folder was begun with.
-    """
+    """The course key: given, or this folder's, or drawn now and kept; ValueError for another than the folder was begun with."""
     path = folder / SETTINGS
     kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     if kept and given is not None and bytes.fromhex(kept["key"]) != given:

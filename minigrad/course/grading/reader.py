@@ -54,11 +54,8 @@ _ZIPPED = (b"PK\x03\x04", b"PK\x05\x06")
 
 @dataclass(frozen=True)
 class Submission:
-    """The code cells of one file, or the reason why there are none.
-
-    `parked` are the texts of other cells that define something: one wrong key makes text of a code cell. `unread` says
-    that nobody knows what is in the file: then there is no grade, which is not a zero.
-    """
+    """The code cells of one file, or the reason why there are none; `parked` are other cells that define something, for one
+    wrong key makes text of a code cell. `unread`: nobody knows what is in it, so there is no grade, which is not a zero."""
 
     cells: tuple[str, ...]
     problem: str = ""

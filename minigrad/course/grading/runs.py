@@ -85,10 +85,7 @@ _graders: list[Grader] = []
 
 
 def grade_one(job: dict[str, Any]) -> dict[str, Any]:
-    """Grade one notebook in this process. `job`: submission, lesson, answers, seed, isolation, trust, seconds, megabytes.
-
-    Pure: the same job gives the same result (but for `seconds`). A sandbox that cannot start is `not graded`.
-    """
+    """Grade one notebook in this process: the same job, as `prepare` makes it, gives the same result (but for `seconds`)."""
     lesson = known.lesson(job["lesson"])
     lesson = given(job["answers"]).of(lesson) if job["answers"] else lesson
     try:

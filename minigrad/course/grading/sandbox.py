@@ -172,10 +172,7 @@ class Sandbox:
 
 
 class Worker(Remote):
-    """One submission's process: a `Remote` that also watches the processor time, and ends what breaks the rules.
-
-    `limit(cpu, wall)` opens a budget for all that is asked from then on. After a lost reply it is `dead`.
-    """
+    """One submission's process: a `Remote` that watches processor time too. After a lost reply it is `dead`."""
 
     def __init__(self, sandbox: Sandbox, connection: socket.socket, pid: int) -> None:
         self.sandbox, self._connection, self._pid = sandbox, connection, pid

@@ -73,11 +73,7 @@ _PLACED = "student TEXT, path TEXT, lesson, notebook, pack, course, verdicts, PR
 
 
 def differences(old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Whose verdict moved between two journals, and why: one entry an exercise.
-
-    `why` is one of: another notebook, a changed check, another key, a new hand-in, no longer handed in; `again` when
-    nothing that is known changed (a time limit, or our failure).
-    """
+    """Whose verdict moved between two journals, and why: one entry an exercise; "again" when nothing that is known changed."""
     both = journal.on_disk(f"old ({_PLACED}) WITHOUT ROWID", f"new ({_PLACED}) WITHOUT ROWID")
     for table, results in (("old", old), ("new", new)):
         lines = (

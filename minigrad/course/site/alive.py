@@ -62,10 +62,8 @@ Moving = dict[str, Any] | Frames | str
 
 
 def run(nb: Notebook, slug: str, folder: Path) -> dict[str, Moving]:
-    """The recordings (the JSON value of a stepper), Frames, and HTML that moves by itself, by the ids of a lesson's cells.
-
-    The code runs in this process, in `folder`. Raises CellFailed when a cell fails that has no error stored.
-    """
+    """The recordings (the JSON value of a stepper), Frames, and HTML that moves by itself, by the ids of a lesson's cells,
+    which run in this process, in `folder`; CellFailed for one that fails and has no error stored."""
     cells = [cell for cell in nb["cells"] if cell["cell_type"] == "code"]
     last = max((place for place, cell in enumerate(cells) if lively(cell["source"])), default=-1)
     space: dict[str, Any] = {"__name__": "__main__"}

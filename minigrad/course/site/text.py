@@ -32,11 +32,8 @@ FUNCTION = re.compile(r'(?<!<msup>)(?<!<msub>)<mi>[a-z]{2,}</mi>(?=<(?!/|mo stre
 
 
 class Prose:
-    """Turns the Markdown of one source file into HTML.
-
-    `source` is the file's path in the repository, `target` the page's path in the site, `places` the page of each
-    source. `headings` collects level, text and anchor of each heading in order.
-    """
+    """Turns the Markdown of one source file into HTML: `source` in the repository, `target` in the site, and `places` is the
+    page of each source. `headings` collects level, text and anchor of each heading in order."""
 
     def __init__(self, source: str, target: str, places: Mapping[str, str]) -> None:
         self.source, self.target, self.places = source, target, places
