@@ -69,7 +69,9 @@ def steppers(request: Any) -> list[dict[str, Any]]:
     """The recordings of a lesson's steppers."""
     folder = ROOT / "notebooks"
     found = alive.run(notebooks.read(folder / f"{request.param}.ipynb"), request.param, folder)
-    return [value for value in found.values() if not isinstance(value, alive.Frames)]
+    made = [value for value in found.values() if isinstance(value, dict)]  # the others are pictures with sliders, and HTML
+    assert made or request.param[:2] in ("15", "16"), "a lesson has lost its steppers"
+    return made
 
 
 @pytest.mark.parametrize("width", [1400, 390])

@@ -766,6 +766,7 @@ def test_the_state_is_a_pure_function_of_the_position(page) -> None:
 def test_sizes() -> None:
     delivered = (pages.script() + pages.style()).encode()
     assert len(delivered) <= 110_000 and len(gzip.compress(delivered)) <= 38_000, "as a page brings them"
+    assert len(pages.joined("engine", "formula").splitlines()) <= 300, "what reads, computes and records a formula"
     _rules, *lines = pages.script().splitlines()
     assert max(map(len, lines)) <= 200, "readable"
     assert "http" not in pages.script().replace("http://www.w3.org/2000/svg", "")
