@@ -132,24 +132,32 @@ def wide(given: Any) -> Any:
     return given.astype(np.int64) if isinstance(given, np.ndarray) and given.dtype == np.int32 else given
 
 
-# The prelude of an exercise whose rule is to be written by hand: inside `engine_off()` no library differentiates.
-ENGINE_OFF = """
-import sys
-class engine_off:
+# Inside `off(says, (owner, name), ...)` what the library has there refuses.
+OFF = """
+class off:
+    def __init__(self, says, *places):
+        self.says, self.kept = says, [(owner, name, getattr(owner, name)) for owner, name in places]
+
     def __enter__(self):
-        def refuse(*args, **more):
-            raise RuntimeError("the engine is switched off here")
-        self.kept = []
-        for module in [sys.modules[name] for name in ("minigrad", "torch") if name in sys.modules]:
-            if "Tensor" not in vars(module):
-                continue  # a stand-in: there is no engine
-            for owner, name in ((module.Tensor, "backward"), (module.autograd, "grad"), (module, "tensor"),
-                                (module, "as_tensor"), (module, "from_numpy")):
-                self.kept.append((owner, name, getattr(owner, name)))
-                setattr(owner, name, refuse)
+        for owner, name, _ in self.kept:
+            setattr(owner, name, self.refuse)
+
+    def refuse(self, *args, **more):
+        raise RuntimeError(self.says)
+
     def __exit__(self, *error):
         for owner, name, thing in self.kept:
             setattr(owner, name, thing)
+"""
+# The prelude of an exercise whose rule is to be written by hand: inside `engine_off()` no library differentiates.
+ENGINE_OFF = OFF + """
+import sys
+def engine_off():
+    there = [sys.modules[name] for name in ("minigrad", "torch") if "Tensor" in vars(sys.modules.get(name, off))]
+    return off("the engine is switched off here", *[
+        place for module in there for place in (
+            (module.Tensor, "backward"), (module.autograd, "grad"), (module, "tensor"), (module, "as_tensor"),
+            (module, "from_numpy"))])
 """
 
 

@@ -13,13 +13,7 @@ import numpy as np
 
 import minigrad as torch
 
-from ..exercise import (
-    ENGINE_OFF,
-    Probe,
-    call,
-    numbers,
-    unaided,
-)  # fmt: skip
+from ..exercise import ENGINE_OFF, Probe, call, numbers, unaided
 from ..lesson_text import lesson
 
 Array = np.ndarray[Any, Any]

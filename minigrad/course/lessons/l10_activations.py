@@ -155,16 +155,7 @@ LESSON = lesson(
     globals(),
     {
         "10.1": {"oracle": branches, "probes": probes_10_1, "prelude": ENGINE_OFF},
-        "10.2": {
-            "oracle": by_cosh,
-            "probes": probes_10_2,
-            "prelude": ENGINE_OFF,
-        },
-        "10.3": {
-            "oracle": one_at_a_time,
-            "probes": probes_10_3,
-            "prelude": ENGINE_OFF,
-            "leads": LEADS_10_3,
-        },
+        "10.2": {"oracle": by_cosh, "probes": probes_10_2, "prelude": ENGINE_OFF},
+        "10.3": {"oracle": one_at_a_time, "probes": probes_10_3, "prelude": ENGINE_OFF, "leads": LEADS_10_3},
     },
 )

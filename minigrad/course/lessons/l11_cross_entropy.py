@@ -14,14 +14,7 @@ import numpy as np
 
 import minigrad as torch
 
-from ..exercise import (
-    ENGINE_OFF,
-    Probe,
-    call,
-    numbers,
-    run,
-    unaided,
-)  # fmt: skip
+from ..exercise import ENGINE_OFF, Probe, call, numbers, run, unaided
 from ..lesson_text import lesson
 
 Array = np.ndarray[Any, Any]
@@ -129,16 +122,8 @@ LESSON = lesson(
     __file__,
     globals(),
     {
-        "11.1": {
-            "oracle": by_logaddexp,
-            "probes": probes_11_1,
-            "prelude": ENGINE_OFF,
-        },
-        "11.2": {
-            "oracle": by_engine,
-            "probes": probes_11_2,
-            "prelude": ENGINE_OFF,
-        },
+        "11.1": {"oracle": by_logaddexp, "probes": probes_11_1, "prelude": ENGINE_OFF},
+        "11.2": {"oracle": by_engine, "probes": probes_11_2, "prelude": ENGINE_OFF},
         "11.3": {"probes": probes_11_3, "prelude": ENGINE},
     },
 )

@@ -16,7 +16,7 @@ import numpy as np
 
 import minigrad as torch  # noqa: F401 (the answers of the text use it)
 
-from ..exercise import Probe, call, numbers, run
+from ..exercise import OFF, Probe, call, numbers, run
 from ..lesson_text import lesson
 
 Array = np.ndarray[Any, Any]
@@ -30,7 +30,7 @@ class Relu:
     def parameters(self):
         return []
 """
-PRELUDE = """
+PRELUDE = OFF + """
 import numpy as np
 import minigrad as torch
 class Net:
@@ -44,20 +44,12 @@ class Net:
         return torch.relu(x @ w1.T + b1) @ w2.T + b2
     def parameters(self):
         return self.all
-class own_work:
-    def __enter__(self):
-        def refuse(*args, **more):
-            raise RuntimeError("the library's own is switched off here")
-        if globals().get("cross_entropy") is torch.nn.functional.cross_entropy:
-            refuse()
-        self.kept = []
-        for owner, name in ((torch.nn.functional, "cross_entropy"), (torch.nn.functional, "nll_loss"),
-                            (torch.nn.CrossEntropyLoss, "forward"), (torch.nn.NLLLoss, "forward")):
-            self.kept.append((owner, name, getattr(owner, name)))
-            setattr(owner, name, refuse)
-    def __exit__(self, *error):
-        for owner, name, thing in self.kept:
-            setattr(owner, name, thing)
+def own_work():
+    F, made = torch.nn.functional, off("the library's own is switched off here")
+    if globals().get("cross_entropy") is F.cross_entropy:
+        made.refuse()
+    return off(made.says, (F, "cross_entropy"), (F, "nll_loss"), (torch.nn.CrossEntropyLoss, "forward"),
+               (torch.nn.NLLLoss, "forward"))
 """
 
 

@@ -17,14 +17,7 @@ import numpy as np
 
 import minigrad as torch
 
-from ..exercise import (
-    ENGINE_OFF,
-    Probe,
-    call,
-    numbers,
-    run,
-    unaided,
-)  # fmt: skip
+from ..exercise import ENGINE_OFF, Probe, call, numbers, run, unaided
 from ..lesson_text import lesson
 
 Array = np.ndarray[Any, Any]
