@@ -113,7 +113,8 @@ class Operation:
         """What each rule takes besides g."""
         return tuple(() if rule is None else parameters(rule)[1:] for rule in self.rules)
 
-    @functools.cache  # noqa: B019 (a row lives as long as the program)
+    # B019 asks whether a row may be freed: it lives as long as the program
+    @functools.cache  # noqa: B019
     def versioned(self, *wanted: bool) -> list[str]:
         """The inputs (or "out") that a node saves, and whose version it therefore checks.
 
@@ -209,7 +210,8 @@ def unwritten(row: Operation) -> Any:
 
 
 def first_call(*given: Any) -> Any:
-    return row.write()(*given)  # type: ignore[name-defined]  # noqa: F821 (a name that `unwritten` gives it)
+    # row is a name that `unwritten` gives it
+    return row.write()(*given)  # type: ignore[name-defined]  # noqa: F821
 
 
 def subsets(n: int) -> list[tuple[bool, ...]]:

@@ -141,7 +141,8 @@ def check_writable(target: Tensor) -> None:
 def check_view(target: Tensor, written: str = "is being") -> None:
     """RuntimeError for a view whose owner cannot get a node for a recorded write, or which cannot get one after a write."""
     notes, text = target.__dict__, ""
-    node: Any = notes["_old"] if "_old" in notes else target._node  # noqa: SIM401 (to ask for a node makes one)
+    # not notes.get: to ask for a node makes one
+    node: Any = notes["_old"] if "_old" in notes else target._node  # noqa: SIM401
     recorded = node is not None and node.parents
     if "_of_function" in notes:
         text = errors.FUNCTION_VIEW

@@ -32,8 +32,7 @@ class Parameter(Tensor):
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         source = empty(0) if data is None else data
         if not isinstance(source, Tensor):
-            kind = type(source).__name__
-            raise TypeError(f"Parameter data must be a Tensor, but got {kind}")
+            raise TypeError(f"Parameter data must be a Tensor, but got {type(source).__name__}")
         self = object.__new__(cls)
         errors.check(not requires_grad or source.is_floating_point(), errors.ONLY_FLOATS)
         self._data = source._writable()
@@ -412,8 +411,7 @@ class Module:
         wrong shape, and, if `strict`, for a missing or an unexpected name.
         """
         if not isinstance(state_dict, Mapping):
-            kind = type(state_dict)
-            raise TypeError(f"Expected state_dict to be dict-like, got {kind}.")
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         own = self.state_dict()
         missing = [key for key in own if key not in state_dict]
         unexpected = [key for key in state_dict if key not in own]

@@ -423,6 +423,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         words = f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
         check(not value.ndim, words)
         return overwrite(self, table.copied, typed(value, self.dtype))
+    if not isinstance(value, NUMBER):
+        raise errors.no_form("fill_", value)
     return overwrite(self, table.fill, dtypes.cast(plain(value), self.dtype))
 
 

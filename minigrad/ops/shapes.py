@@ -34,7 +34,7 @@ def one_by_one(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     @functools.wraps(function)
     def method(self: Tensor, *sizes: Any, **named: Any) -> Tensor:
-        if named:
+        if named or not sizes:
             return function(self, **named)
         several = len(sizes) != 1 or hasattr(sizes[0], "__index__")
         return function(self, sizes if several else sizes[0])

@@ -72,6 +72,8 @@ ATTEMPTS: list[tuple[str, type[Exception], str]] = [
     ("x ^ 2", NotImplementedError, "\"bitwise_xor_cpu\" not implemented for 'Float'"),
     ("1 | x", NotImplementedError, "\"bitwise_or_cpu\" not implemented for 'Float'"),
     ("~x", TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors"),
+    ("T.tensor(3.0).permute()", TypeError, "permute() missing 1 required positional argument: 'dims'"),
+    ("c.fill_('a')", TypeError, "fill_() received an invalid combination of arguments - got (str)"),
     ("'a' in c", RuntimeError, "Tensor.__contains__ only supports Tensor or scalar, but you passed in a <class 'str'>."),
     ("T.einsum('i->ik', c)", RuntimeError,
      "einsum(): output subscript k does not appear in the equation for any input operand"),
