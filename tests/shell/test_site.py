@@ -217,7 +217,7 @@ def test_every_link_and_anchor_exists_and_pages_are_small(whole: Path) -> None:
             assert goal.suffix != ".html" or unquote(anchor) in pages[goal].anchors, f"{file.name}: {address}"
     assert max(file.stat().st_size for file in pages) < 350_000
     size = sum(file.stat().st_size for file in whole.rglob("*") if file.is_file() and whole / "lite" not in file.parents)
-    assert size < (9_000_000 if "MINIGRAD_SITE" in os.environ else 7_000_000)
+    assert size < (600_000 if "MINIGRAD_SITE" in os.environ else 470_000) * len(lessons.all_lessons())
 
 
 @pytest.mark.slow
