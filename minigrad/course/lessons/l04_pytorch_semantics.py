@@ -55,17 +55,11 @@ def probes_4_1(rng: np.random.Generator) -> Iterator[Probe]:
     for code, state in STATES.items():
         p, q = (float(n) for n in numbers(rng, 2))
         yield run(code, p=p, q=q).expect(state).show()
-    yield (
-        run(ONLY_ASKS, p=2.5, q=-1.5)
-        .expect("not a leaf")
-        .on(
-            "Your function changes the tensor: after the call, y stores its gradient. Which line of yours does more than ask?"
-        )
+    yield run(ONLY_ASKS, p=2.5, q=-1.5).expect("not a leaf").on(
+        "Your function changes the tensor: after the call, y stores its gradient. Which line of yours does more than ask?"
     )
     names, ways = [str(name) for name in rng.permutation(list("abcdefgh"))], list(WAYS)
-    made = {
-        name: ways[way] for name, way in zip(names, [*rng.permutation(6).tolist(), *rng.integers(6, size=2).tolist()])
-    }
+    made = {name: ways[way] for name, way in zip(names, [*rng.permutation(6).tolist(), *rng.integers(6, size=2).tolist()])}
     asked = sorted(made)
     code = "\n".join(
         [*(way.format(name) for name, way in made.items()), f"[gradient_state(t) for t in ({', '.join(asked)})]"]

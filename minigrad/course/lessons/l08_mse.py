@@ -280,12 +280,8 @@ def probes_8_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 7), numbers(rng, 7), -1.3, [4, 2, 1])
     yield call(numbers(rng, 5), numbers(rng, 5), 2.0, [5])
     yield call(numbers(rng, 6), numbers(rng, 6), 1.7, [1, 5])
-    yield (
-        run("parts_asked([2, 3, 1])")
-        .expect({"calls": 3, "part of each example": [0, 0, 1, 1, 1, 2]})
-        .on(IN_ORDER)
-        .show()
-    )
+    parts = {"calls": 3, "part of each example": [0, 0, 1, 1, 1, 2]}
+    yield run("parts_asked([2, 3, 1])").expect(parts).on(IN_ORDER).show()
     sizes = rng.permutation([1, 2, 3, 6]).tolist()
     places = np.repeat(np.arange(4), sizes).tolist()
     yield run("parts_asked(sizes)", sizes=sizes).expect({"calls": 4, "part of each example": places}).on(IN_ORDER).show()
@@ -303,11 +299,7 @@ LESSON = lesson(
         "8.2": {"oracle": one_by_one, "probes": probes_8_2},
         "8.3": {"oracle": fit_measured, "probes": probes_8_3},
         "8.4": {"probes": probes_8_4, "prelude": LOSS},
-        "8.5": {
-            "oracle": on_one_batch,
-            "probes": probes_8_5,
-            "prelude": PARTS,
-            "scaffold": lambda: {"part_gradient": part_gradient},
-        },
+        "8.5": {"oracle": on_one_batch, "probes": probes_8_5, "prelude": PARTS,
+                "scaffold": lambda: {"part_gradient": part_gradient}},
     },
 )

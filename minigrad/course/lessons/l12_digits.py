@@ -145,11 +145,8 @@ def probes_12_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield made.seen_as(lambda w: [equal(w[0], w[1]), equal(w[0], w[2])]).expect([True, False])
     yield run(FEW_AND_MANY, seed=seed).seen_as(shrinks).expect([True, True])
     yield run(REACHED, x=x).expect([[3, 4], [4], [4, 2], [2]])
-    yield (
-        run(NESTED, x=x)
-        .seen_as(lambda y: [equal(y[0], y[1]), y[2]])
-        .expect([True, [[3, 4], [4], [4, 2], [2], [2, 1], [1]]])
-    )
+    nested = run(NESTED, x=x).seen_as(lambda y: [equal(y[0], y[1]), y[2]])
+    yield nested.expect([True, [[3, 4], [4], [4, 2], [2], [2, 1], [1]]])
 
 
 # --- 12.2 the optimiser --------------------------------------------------------------------------------
@@ -223,14 +220,8 @@ def probes_12_3(rng: np.random.Generator) -> Iterator[Probe]:
     more = rng.integers(0, 13, (15, 3, 2)).astype(np.uint8)
     for given in ((images, np.arange(10), 3), (more, rng.permutation(15), 7)):
         yield call(*given).of("split").told_by(of_split(*given))
-    yield (
-        call(
-            np.array([[2.0, 1.0, 0.1], [-0.3, -1.2, -0.1], [1.0, 0.3, 0.1], [0.4, 0.5, 0.2], [3.0, 4.0, 5.0]]),
-            np.array([0, 2, 1, 1, 2]),
-        )
-        .of("accuracy")
-        .show()
-    )
+    scores = np.array([[2.0, 1.0, 0.1], [-0.3, -1.2, -0.1], [1.0, 0.3, 0.1], [0.4, 0.5, 0.2], [3.0, 4.0, 5.0]])
+    yield call(scores, np.array([0, 2, 1, 1, 2])).of("accuracy").show()
     yield call(numbers(rng, 6, 3), np.array([0, 1, 2, 0, 1, 1])).of("accuracy")
     yield call(np.array([[1000.0, 2000.0], [-3000.0, -1000.0], [800.0, -800.0]]), np.array([1, 1, 0])).of("accuracy")
     large = rng.integers(0, 17, (5, 8, 8)).astype(np.uint8), np.array([3, 1, 4, 1, 5]), 2

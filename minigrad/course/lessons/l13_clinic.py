@@ -135,12 +135,8 @@ def probes_13_2(rng: np.random.Generator) -> Iterator[Probe]:
     for steps in (2, 5):
         asked = run(TWO_LAYERS.replace(" 5)", f" {steps})"), **data).on(BOTH)
         yield asked.expect(two_layer_descent(**data, steps=steps))
-    yield (
-        run(TWO_LAYERS.replace("[cure", "losses, _ = [cure") + NUMBERS, **data)
-        .seen_as(no_graphs)
-        .on(PLAIN)
-        .expect(True)
-    )
+    bare = run(TWO_LAYERS.replace("[cure", "losses, _ = [cure") + NUMBERS, **data)
+    yield bare.seen_as(no_graphs).on(PLAIN).expect(True)
 
 
 # --- 13.3 softmax before cross-entropy -----------------------------------------------------------------
@@ -317,11 +313,8 @@ PLACES = "Look at the places one by one: where x is positive, the upstream gradi
 
 def probes_13_7(rng: np.random.Generator) -> Iterator[Probe]:
     x, w = numbers(rng, 4, 3), numbers(rng, 3, 2)
-    yield (
-        run("Cure7.apply(torch.tensor(x))", x=x / 8)
-        .on("forward is right as it is given: relu.")
-        .expect(np.maximum(x / 8, 0))
-    )
+    forward = run("Cure7.apply(torch.tensor(x))", x=x / 8).on("forward is right as it is given: relu.")
+    yield forward.expect(np.maximum(x / 8, 0))
     corner = np.array([1.5, 0.0, -2.0, 0.5])
     yield run(GATE, x=corner, g=np.array([-3.0, 2.0, 5.0, 0.7])).on(PLACES).expect(np.array([-3.0, 0.0, 0.0, 0.7]))
     yield run(MATMUL_FIRST, x=x, w=w).on(PLACES).expect(2 * np.maximum(x @ w, 0) @ w.T)

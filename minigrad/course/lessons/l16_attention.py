@@ -143,13 +143,6 @@ def by_matrix(g: Array, q: Array, k: Array, v: Array, c: Array) -> tuple[Array, 
     return by_engine(g, q, k, v, weights(q, k, triangle(len(q))))
 
 
-def by_whole_matrix(g: Array, q: Array, k: Array, v: Array) -> tuple[Array, ...]:
-    """Right numbers, and the matrix of all weights in memory."""
-    A, root = weights(q, k, triangle(len(q))), np.sqrt(q.shape[1])
-    dS = A * (g @ v.T - (g * (A @ v)).sum(axis=1, keepdims=True)) / root
-    return dS @ k, dS.T @ q, A.T @ g
-
-
 def text_of(rng: np.random.Generator, n: int, d: int, width: int) -> dict[str, Array]:
     """g, q, k, v and c of one text."""
     g, q, k, v = numbers(rng, n, width), numbers(rng, n, d), numbers(rng, n, d), numbers(rng, n, width)
