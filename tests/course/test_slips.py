@@ -9,6 +9,7 @@ import pytest
 
 import minigrad
 from minigrad.course import lessons
+from minigrad.course.exercise import call, function
 from minigrad.course.judge.verdict import judge
 from minigrad.course.student.child import can_fork, examine
 from minigrad.course.student.student import Local
@@ -140,3 +141,18 @@ def test_a_change_that_makes_a_loop_endless_takes_no_longer():
     begun = time.process_time()
     assert examine(exercise, space).status == "wrong"
     assert time.process_time() - begun < 3
+
+
+def test_a_change_is_named_only_where_two_questions_confirm_it():
+    code = "def double(x):\n    return 3 * x"
+    linecache.cache["<cell 99.1>"] = (len(code), None, code.splitlines(keepends=True), "<cell 99.1>")
+    space = {"__name__": "__main__"}
+    exec(compile(code, "<cell 99.1>", "exec"), space)
+
+    def said(*numbers, drawn):
+        asked = function("99.1", "double", title="double", oracle=lambda x: 2 * x, alternatives=[lambda x: x + x],
+                         probes=lambda rng: [call(x + drawn * rng.uniform()) for x in numbers])  # fmt: skip
+        return "One change" in " ".join(judge(asked, Local(space), tries=1000).lines)
+
+    assert not said(1.5, drawn=False)  # the one question is the same for everybody
+    assert said(1.5, drawn=True) and said(1.5, 2.5, drawn=False)
