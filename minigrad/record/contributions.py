@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.operation import parameters
-from minigrad.record.formula import Named, latex, parsed, plain, settled
+from minigrad.record.formula import Named, parsed, plain, settled
 from minigrad.record.moves import Contribution, Saved, Step
 from minigrad.record.names import literal, symbol, term
 from minigrad.record.nodes import Unlisted, arguments_of, array_of, known_of, operation_of
@@ -57,7 +57,6 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
     sent.names |= {k.name: k.label for k in sent.saved if k.value is None and 0 < len(k.label) <= 20}
     sent.how, sent.terms = arithmetic(sent.rule, sent.raw.shape == g.shape)
     if any(isinstance(each, Extent) for each in (g, sent.raw, *given.values())):
-        sent.latex = latex(sent.named)
         return
 
     def applied(g: Array) -> Array:
@@ -70,7 +69,6 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
             units = np.eye(g.size, dtype=g.dtype).reshape(-1, *g.shape)
             rows = [applied(unit).sum(sent.summed) for unit in units]
             sent.jacobian = np.array([row.ravel() for row in rows])
-    sent.latex = latex(sent.named)
     sent.note = ". ".join(filter(None, [sent.note, remark(sent, g)]))
 
 

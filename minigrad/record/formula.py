@@ -3,7 +3,7 @@
 `formula` reads the lambda: `g * exponent * x ** (exponent - 1)`.
 `settled` puts in what is known and folds constants: `g * 2 * x`.
 `shown` writes it as a person would, in the student's names: `g · 2 · w`.
-`latex` does the same for lectures.  There is no text for any one operation.
+There is no text for any one operation.
 """
 
 import ast
@@ -319,19 +319,3 @@ def put_in(rule: str, values: Mapping[str, Any]) -> str:
 def bracketed(number: str) -> str:
     """A negative number in brackets, as a part of a formula."""
     return f"({number})" if number.startswith("-") else number
-
-
-TEX = (
-    (r" · ", r" \\cdot "), (r" @ ", r" \\, "), (r" \*\* (\w+)", r"^{\1}"),
-    (r"ᵀ", r"^{\\top}"), (r"_", r"\\_"), (r" & ", r" \\land "),
-    (r"(?<![\w\\{])([A-Za-z][\w\\]+)(?=\()", r"\\operatorname{\1}"),
-    (r"(?<![\w\\{])([A-Za-z][\w\\]+)(?![\w}])", r"\\mathrm{\1}"),
-)
-
-
-@lru_cache(maxsize=4096)
-def latex(formula: str) -> str:
-    """A shown formula in LaTeX: `xᵀ @ g` gives `x^{\\top} \\, g`."""
-    for text, tex in TEX:
-        formula = re.sub(text, tex, formula)
-    return formula

@@ -67,7 +67,6 @@ class Contribution:
     slot: int
     parent: int
     rule: str = ""
-    latex: str = ""
     saved: tuple[Saved, ...] = ()
     # copy, elementwise, matmul, move, spread, scatter, function, slot, other
     how: str = "other"

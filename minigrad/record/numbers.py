@@ -66,22 +66,21 @@ def short(array: Array) -> str:
 
 def norm(array: Array) -> float:
     """Square root of the sum of squares, without overflow on the way."""
-    if isinstance(array, Extent):
-        return float(array.facts["norm"])
-    x = np.abs(array).astype(np.float64)
-    top = float(x.max(initial=0.0))
-    if not np.isfinite(top) or top == 0.0:
-        return top
-    return top * float(np.sqrt(((x / top) ** 2).sum()))
+    return float(facts_of(array)["norm"])
 
 
 def facts_of(array: Array) -> dict[str, Any]:
-    """How far the numbers of an array go."""
+    """How far the numbers of an array go; of complex ones their sizes.  A large array is not copied."""
     if isinstance(array, Extent):
         return array.facts
-    size = np.abs(array).astype(np.float64)
-    finite = size[np.isfinite(size)]
-    ends = size if np.iscomplexobj(array) else array
-    low, high = (ends.min(), ends.max()) if array.size else (0, 0)
-    bad = int(size.size - finite.size)
-    return {"top": finite.max(initial=0.0), "norm": norm(array), "lo": low, "hi": high, "bad": bad}
+    x = np.abs(array) if np.iscomplexobj(array) else array
+    low, high = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)
+    good = x if np.isfinite([low, high]).all() else x[np.isfinite(x)]
+    top = float(max(good.max(initial=0), -float(good.min(initial=0))))
+    # in float64, some numbers at a time; what would overflow there is divided first
+    scale = 1.0 if 1e-100 < top < 1e100 else top or 1.0
+    near, axes = x if scale == 1 else x / scale, [*range(x.ndim)]
+    product: list[Any] = [near, axes, near, axes, []]
+    squares = np.einsum(*product, dtype=np.float64, casting="unsafe")
+    bad = x.size - good.size
+    return {"top": top, "norm": scale * float(np.sqrt(squares)), "lo": low, "hi": high, "bad": bad}

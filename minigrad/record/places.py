@@ -138,17 +138,6 @@ class Graph:
             return str(parameters(made.forward)[slot])
         return "" if text == "constant" else text
 
-    def why_not(self, node: Node, slot: int) -> str:
-        """Why an operand gets no gradient."""
-        name = self.places[self.cut[self.place[node], slot]].name
-        tensor = self.names.cut.get(name)
-        lost = () if tensor is None else tensor.__dict__.get("_cut", ())
-        if ".detach()" in name or "detach" in lost:
-            return "detach() cut it off from its history"
-        if "no_grad" in lost:
-            return f"{name} was computed under no_grad"
-        return f"{name} does not require a gradient"
-
 
 def spot_of(node: Node) -> str:
     """The call site of a node, as a key: the turns of a loop have the same."""

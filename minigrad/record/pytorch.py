@@ -8,6 +8,7 @@ what our rule gives, and where the two differ the recording says so.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,13 +16,14 @@ import numpy as np
 
 from minigrad.function import Output
 from minigrad.operation import new
-from minigrad.record.moves import Contribution
-from minigrad.record.names import variables
+from minigrad.record.moves import Contribution, Place
+from minigrad.record.names import cut, source_of, variables
 from minigrad.record.nodes import Unlisted, array_of, operation_of
 from minigrad.record.numbers import Array, Extent, short
 from minigrad.record.places import Graph
+from minigrad.record.pytorch_explained import cuts
 from minigrad.record.pytorch_forward import Noted
-from minigrad.record.pytorch_lines import Lines, user_code
+from minigrad.record.pytorch_lines import Codes, Lines, assignments, user_code
 from minigrad.record.pytorch_pass import TAKES, Arrays, Move, Pass, Sent, edge_of, is_leaf, pytorch
 from minigrad.record.pytorch_rows import row_of
 from minigrad.record.recording import Recording
@@ -58,12 +60,13 @@ def record(root: Any, gradient: Any, names: Mapping[str, Any], values: Mapping[A
     copies = Copies(torch, passed, arrays, values)
     with np.errstate(all="ignore"):
         namespace = copies.namespace(names)
+        codes = user_code(names)
         if not values:
             held = {t._node: name for name, t in namespace.items() if t._node is not None}
-            for node, site in Lines(user_code(names), held, names).read(copies.nodes[::-1]).items():
+            for node, site in Lines(codes, held, names).read(copies.nodes[::-1]).items():
                 node.code, node.at = site
         graph = Graph(copies.root, copies.nodes, namespace, copies.values)
-        watched = Watched(graph, copies)
+        watched = Watched(graph, copies, codes)
         watched.replay(passed.moves)
     for place in graph.places:
         place.missing = MISSING if place.value is None else ""
@@ -201,9 +204,9 @@ class Watched(Recorder):
     # its explanations are about copies, which stay
     at_once = False
 
-    def __init__(self, graph: Graph, copies: Copies) -> None:
+    def __init__(self, graph: Graph, copies: Copies, codes: Codes) -> None:
         super().__init__(graph)
-        self.copies = copies
+        self.copies, self.codes = copies, codes
         self.compared = self.agreed = 0
         self.passing: dict[int, Sent] = {}
 
@@ -235,6 +238,17 @@ class Watched(Recorder):
     def sent(self, walk: Walk, node: Node, g: Any) -> tuple[Any, tuple[Any, ...]]:
         found = [self.passing.get(slot) for slot in range(len(node.parents))]
         return [s and s.raw for s in found], tuple(s and s.value for s in found)
+
+    def why_not(self, node: Node, place: Place, slot: int) -> str:
+        """The same, with the line of the cut, if it can be read."""
+        own = {node.code: node.at} if node.code else {}
+        made = list(assignments(own | self.codes, place.name))[:1]
+        for place.site, line in made:
+            place.where, place.source = line.where, line.line
+        found = source_of(node)
+        here = [replace(found, expression=text) for text in found.operands if cut(text) == place.name]
+        known = cuts([*made, *(((code, at), each) for code, at in own.items() for each in here)])
+        return next((f"it was {each}" for each in known), super().why_not(node, place, slot))
 
     def total(self, walk: Walk, sent: Contribution) -> Array:
         return self.passing[sent.slot].after

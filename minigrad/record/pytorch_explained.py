@@ -1,11 +1,12 @@
 """`explain(t)` of a tensor of PyTorch: its place in the graph, and why its .grad is what it is."""
 
+import linecache
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from minigrad.record.names import Source, variables
-from minigrad.record.pytorch_lines import assignments, operations, user_code
+from minigrad.record.pytorch_lines import Line, assignments, operations, user_code
 from minigrad.record.pytorch_pass import edge_of, pytorch, reachable
 
 CUT = re.compile(r"\.(detach|data|item|tolist|numpy|argmax|argmin|no_grad|inference_mode)\b")
@@ -18,12 +19,12 @@ def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
     """
     found, codes = list(variables(names, pytorch().Tensor)), user_code(names)
     name = next((n for n, t in found if t is tensor), "")
-    lines = [line for _, line in assignments(codes, name)][:1] if name else []
-    where = "".join(f' in the line "{line.line}"' for line in lines)
+    lines = list(assignments(codes, name))[:1] if name else []
+    where = "".join(f' in the line "{line.line}"' for _, line in lines)
     kind = f"A {tensor.dtype} tensor of shape {tuple(tensor.shape)}."
     if not tensor.requires_grad:
         frozen = ": its requires_grad is False" if name and tensor.grad_fn is None and not lines else ""
-        why = "".join(cuts(lines)) or frozen or ": nothing that it came from does"
+        why = "".join(f": {cut}" for cut in cuts(lines)) or frozen or ": nothing that it came from does"
         return f"{kind} It requires no gradient, so it gets no .grad{why}."
     if not tensor.is_leaf:
         made = f"{tensor.grad_fn.name()} made it{where}"
@@ -36,24 +37,40 @@ def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
     elif reached:
         why = f"is None because {reached[-1]}.backward() has not run"
     else:
-        ran = ([line for site, line in operations(code) if site[1] < at] for code, at in codes.items())
-        near = (cuts(leading([n for n, _ in losses], lines[::-1])) for lines in ran)
+        ran = ([line for line in operations(code) if line[0][1] < at] for code, at in codes.items())
+        near = (list(cuts(leading([n for n, _ in losses], lines[::-1]))) for lines in ran)
         why = f"is None because no path leads to it from {losses[-1][0] if losses else 'any loss'}"
-        why += "".join(dict.fromkeys(next(filter(None, near), [])))
+        why += "".join(f": {cut}" for cut in dict.fromkeys(next(filter(None, near), [])))
     return f"{kind} It is a leaf that requires grad{where and f', made{where}'}. Its .grad {why}."
 
 
-def leading(names: list[str], lines: list[Source]) -> list[Source]:
+def leading(names: list[str], lines: list[Line]) -> list[Line]:
     """Of these lines, those that lead to one of the names: they compute it, or what it is computed from."""
-    wanted, found, size = {*names}, list[Source](), -1
+    wanted, found, size = {*names}, list[Line](), -1
     while size < len(wanted):
         size = len(wanted)
-        found = [x for x in lines if x.assigned in wanted or re.match("return|with", x.line)]
-        wanted |= {word for x in found for word in re.findall(r"[A-Za-z_]\w*", x.line)}
+        found = [(site, x) for site, x in lines if x.assigned in wanted or x.line.startswith("return")]
+        wanted |= {word for _, x in found for word in re.findall(r"[A-Za-z_]\w*", x.line)}
     return found
 
 
-def cuts(lines: list[Source]) -> list[str]:
-    """The operations among these that cut a graph, with their lines."""
-    found = ((CUT.search(line.expression), line) for line in lines)
-    return [f': cut by {cut[1]}, in {line.where}: "{line.line}"' for cut, line in found if cut]
+def cuts(lines: Iterable[Line]) -> Iterator[str]:
+    """What cuts a graph in these lines or around them, with its line."""
+    for (code, _), line in lines:
+        for each in (line, *around(code.co_filename, line)):
+            found = CUT.search(each.expression)
+            if found:
+                yield f'cut by {found[1]}, in {each.where}: "{each.line}"'
+
+
+def around(file: str, line: Source) -> Iterator[Source]:
+    """The `with` blocks and the decorators around a line, from the inside out."""
+    stem, at = re.fullmatch(r"(.*?)(\d+)", line.where).groups()  # type: ignore[union-attr]
+    depth, last = 1000, int(at) + 1
+    for n in range(int(at), 0, -1):
+        text = linecache.getline(file, n)
+        opens, indent = text.lstrip(), len(text) - len(text.lstrip())
+        if opens and (indent < depth or (indent == depth and opens[0] == "@" and n == last - 1)):
+            depth, last = indent, n
+            if opens.startswith(("with", "@")):
+                yield Source(f"{stem}{n}", opens.strip(), opens.strip())

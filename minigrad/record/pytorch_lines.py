@@ -19,6 +19,7 @@ from minigrad.record.names import Source, fits, kind_of, source, symbol
 from minigrad.tensor import Node
 
 Site = tuple[CodeType, int]
+Line = tuple[Site, Source]
 # code, and the instruction up to which it has run
 Codes = dict[CodeType, int]
 # so many cells of a notebook are looked through
@@ -69,7 +70,7 @@ def compiled(file: str) -> tuple[CodeType, ...]:
 
 
 @lru_cache(maxsize=256)
-def operations(code: CodeType) -> tuple[tuple[Site, Source], ...]:
+def operations(code: CodeType) -> tuple[Line, ...]:
     """The operations that are written in some code, the last ones first."""
     found = ((2 * i, at) for i, at in enumerate(code.co_positions()) if at[0] is not None)
     # of one expression, its last instruction
@@ -118,7 +119,7 @@ class Lines:
         given.sort(key=lambda each: each[0][1] >= use)
         return self.fitting(node, here) or self.fitting(node, given)
 
-    def fitting(self, node: Node, here: list[tuple[Site, Source]]) -> Site | None:
+    def fitting(self, node: Node, here: list[Line]) -> Site | None:
         """Of these the operation that the node is; else what a called function returns; else the call."""
         mark = symbol(kind_of(node))
         for site, found in here:
@@ -136,7 +137,7 @@ class Lines:
         return None
 
 
-def assignments(codes: Codes, name: str) -> Iterator[tuple[Site, Source]]:
+def assignments(codes: Codes, name: str) -> Iterator[Line]:
     """The lines that give a variable its value: the last one that has run first, those that have not run at the end."""
     found = [(site, text) for code in codes for site, text in operations(code) if text.assigned == name]
     yield from sorted(found, key=lambda each: each[0][1] > codes[each[0][0]])

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.record.numbers import Array, Extent
+from minigrad.record.numbers import Array, Extent, facts_of
 from minigrad.record.words import GONE
 
 OLDEST = (2, 13)
@@ -87,7 +87,7 @@ class Arrays:
         if t.dtype in (torch.bfloat16, torch.float16):
             t = t.float()
         if t.numel() > LARGE:
-            return Extent.of(tuple(t.shape), corner(t).cpu().numpy().copy(), extent(torch, t))
+            return Extent.of(tuple(t.shape), corner(t).cpu().numpy().copy(), facts_of(t.cpu().numpy()))
         return np.array(t.cpu().numpy())
 
 
@@ -95,18 +95,6 @@ def corner(t: Any) -> Any:
     """The first numbers of the first rows, as a matrix."""
     first = t[(0,) * max(0, t.ndim - 2)]
     return first[None, :CORNER] if t.ndim == 1 else first[:CORNER, :CORNER]
-
-
-def extent(torch: Any, t: Any) -> dict[str, Any]:
-    """How far the numbers of a tensor go; the same facts as `facts_of` in numbers.py."""
-    t = t.abs() if t.is_complex() else t
-    norm = float(torch.linalg.vector_norm(t.to(torch.promote_types(t.dtype, torch.float32))))
-    # whose min and max take a twentieth of the time of PyTorch's
-    array = t.cpu().numpy()
-    low, high = float(array.min()), float(array.max())
-    good = array if np.isfinite([low, high]).all() else array[np.isfinite(array)]
-    top = float(max(good.max(), -good.min())) if good.size else 0.0
-    return {"top": top, "norm": norm, "lo": low, "hi": high, "bad": array.size - good.size}
 
 
 # ------------------------------------------------------ the pass
@@ -141,6 +129,8 @@ class Pass:
         self.expected = Counter((p, nr) for edges in self.edges.values() for p, nr in edges if p is not None)
         self.arrived: Counter[Output] = Counter()
         self.sums: dict[Output, Any] = {}
+        # what each received, and its .grad after the pass
+        self.leaves: dict[Any, tuple[Array, Array | None]] = {}
         self.moves: list[Move] = []
 
     def run(self) -> None:
@@ -150,7 +140,8 @@ class Pass:
         with unchanged(self.torch, self.nodes):
             try:
                 handles += [n.register_hook(partial(self.seen, n)) for n in self.watched()]
-                given = self.torch.autograd.grad(
+                handles += [n.variable.register_hook(partial(self.stored, n)) for n in leaves]
+                self.torch.autograd.grad(
                     self.root, [n.variable for n in leaves], self.gradient, retain_graph=True, allow_unused=True
                 )
             except RuntimeError as error:
@@ -158,15 +149,18 @@ class Pass:
             finally:
                 for handle in handles:
                     handle.remove()
-        grads = dict(zip(leaves, given, strict=True))
         if is_leaf(self.start[0]):
             self.moves.append(Move(self.start[0], []))
         for move in self.moves:
-            g = grads.get(move.node)
-            if g is not None:
-                old = move.node.variable.grad
-                move.received = [self.arrays.copied(g)]
-                move.total = None if old is None else self.arrays.copied(old.to_dense() + g.to_dense())
+            if move.node in self.leaves:
+                g, move.total = self.leaves[move.node]
+                move.received = [g]
+
+    def stored(self, leaf: Any, g: Any) -> Any:
+        """A leaf's gradient is complete.  PyTorch would keep them all to the end: it is given zeros, which need no memory."""
+        copied, old = self.arrays.copied, leaf.variable.grad
+        self.leaves[leaf] = copied(g), None if old is None else copied(old.to_dense() + g.to_dense())
+        return None if g.is_sparse else g.new_zeros(()).expand_as(g)
 
     def watched(self) -> list[Any]:
         """The nodes that get a hook."""
@@ -272,12 +266,15 @@ def unchanged(torch: Any, nodes: list[Any]) -> Iterator[None]:
     graph = set(nodes)
     tensors = [t for t in gc.get_objects() if type(t) is torch.Tensor and t.requires_grad]
     retained = [(t, t.grad) for t in tensors if t.retains_grad and t.grad_fn in graph]
+    unhooked = [n.variable for n in nodes if is_leaf(n) and n.variable._backward_hooks is None]
     with random_state(torch):
         try:
             yield
         finally:
             for tensor, grad in retained:
                 tensor.grad = grad
+            for tensor in unhooked:
+                tensor._backward_hooks = None
 
 
 def random_state(torch: Any) -> Any:

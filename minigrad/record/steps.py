@@ -6,7 +6,7 @@ from typing import Any
 
 from minigrad import tape
 from minigrad.record.contributions import explain_contribution
-from minigrad.record.moves import Contribution, Step, same
+from minigrad.record.moves import Contribution, Place, Step, same
 from minigrad.record.nodes import array_of, operation_of, stretched
 from minigrad.record.numbers import Array
 from minigrad.record.places import Graph
@@ -64,7 +64,7 @@ class Recorder:
             sent = Contribution(slot, i)
             step.contributions.append(sent)
             if parent is None:
-                sent.reason = self.graph.why_not(node, slot)
+                sent.reason = self.why_not(node, self.graph.places[i], slot)
             elif values[slot] is not None:
                 self.write(walk, sent, node, raws[slot], values[slot])
                 step.explanations.append(partial(explain_contribution, sent, step, node, self.graph, g))
@@ -101,6 +101,16 @@ class Recorder:
     def total(self, walk: Walk, sent: Contribution) -> Any:
         """What has accumulated with this contribution."""
         return sent.value if sent.before is None else walk.join(sent.before, sent.value)
+
+    def why_not(self, node: Node, place: Place, slot: int) -> str:
+        """Why an operand gets no gradient."""
+        tensor = self.graph.names.cut.get(place.name)
+        lost = () if tensor is None else tensor.__dict__.get("_cut", ())
+        if ".detach()" in place.name or "detach" in lost:
+            return "detach() cut it off from its history"
+        if "no_grad" in lost:
+            return f"{place.name} was computed under no_grad"
+        return f"{place.name} does not require a gradient"
 
     def hooked(self, i: int, g: Any, was: Any) -> Any:
         """The gradient of a place as a hook left it; noted if it changed."""

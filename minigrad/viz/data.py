@@ -200,9 +200,9 @@ def name_beats(move: dict[str, Any], again: bool, short: bool) -> None:
 
 def note_cut(node: dict[str, Any], reason: str) -> None:
     """Scissors stand only where a graph was cut; other operands without a gradient are plain data."""
-    for how in ("detach", "no_grad"):
-        if how in reason:
-            node["cut"] = how
+    found = re.search(r"cut by (\w+)|detach|no_grad", reason)
+    if found:
+        node["cut"] = found[1] or found[0]
 
 
 def in_words(sent: Contribution, symbol: str) -> str:

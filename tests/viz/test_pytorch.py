@@ -291,7 +291,7 @@ def state(torch, module, loss) -> list[object]:
     for tensor in [*module.parameters(), *module.buffers()]:
         grad = tensor.grad
         found += [tensor._version, tensor.tolist(), id(grad), None if grad is None else (grad._version, grad.tolist())]
-        found.append(len(tensor._backward_hooks or ()))
+        found.append(None if tensor._backward_hooks is None else [*tensor._backward_hooks])
     return [*found, loss._version]
 
 
@@ -440,7 +440,7 @@ def test_a_function_shows_its_forward_pass_and_leaves_modules_and_the_generator_
     generator = torch.get_rng_state()
     text = str(step(f, x=x))
     assert len(runs) == 1 and text.startswith("Forward pass\n") and "h = net(X) * x, shape 4×2" in text
-    assert "h.detach(): nothing, detach() cut it off from its history" in text
+    assert re.search(r'h.detach\(\): nothing, it was cut by detach, in .*: "return \(h.detach\(\) \* h\).sum\(\)"', text)
     assert not x.requires_grad and net.training and torch.equal(torch.get_rng_state(), generator)
     for now, (buffer, copy, version) in zip(net.buffers(), buffers, strict=True):
         assert now is buffer and torch.equal(now, copy) and now._version == version
@@ -476,6 +476,36 @@ def test_explain_says_why_a_gradient_is_none_or_zero() -> None:
     loss = torch.relu(X @ w + b).sum()
     loss.backward()
     assert "Its .grad is 0 in every number." in explain(w)
+
+
+@only_with_torch
+def test_the_picture_shows_the_line_of_a_cut() -> None:
+    import torch
+
+    w, X = torch.ones(3, requires_grad=True), torch.ones(4, 3)
+    aside = (X @ w).detach()
+    with torch.no_grad():
+        frozen = X @ w
+    b = w[0]
+    loss = (aside * b + frozen * b + torch.tensor((X @ w).tolist()) * b + X.sum(1) * b).sum()
+    data = step(loss).data
+    cuts = {node["name"]: (node["cut"], node["src"]) for node in data["nodes"] if "cut" in node}
+    assert cuts == {
+        "aside": ("detach", "aside = (X @ w).detach()"), "frozen": ("no_grad", "frozen = X @ w"),
+        "torch.tensor((X @ w).to…": ("tolist", ""),
+    }  # fmt: skip
+    sentences = " ".join(move["text"][0] for move in data["steps"] if move["kind"] == "skip")
+    for line in ("aside = (X @ w).detach()", "with torch.no_grad():", "loss = (aside"):
+        assert re.search(rf'cut by \w+, in test_pytorch.py:\d+: "{re.escape(line)}', sentences)
+    assert "X.sum(1) does not require a gradient" in sentences
+    assert any("aside = (X @ w).detach()" in text for block in data["code"] for _, text in block["lines"])
+    assert re.search(r'cut by no_grad, in .*: "with torch.no_grad\(\):"', explain(frozen))
+
+    def f(a):
+        b = (a * 2).detach()
+        return (a * b).sum()
+
+    assert re.search(r'nothing, it was cut by detach, in .*: "b = \(a \* 2\).detach\(\)"', str(step(f, a=torch.ones(2))))
 
 
 @only_with_torch

@@ -91,8 +91,9 @@ def test_a_network_is_recorded_in_three_seconds_on_a_small_page(name: str) -> No
 @pytest.mark.slow
 @pytest.mark.needs("torch")
 @pytest.mark.skipif(sys.platform != "linux", reason="optional: peak memory is read from /proc")
-def test_the_additional_memory_is_less_than_that_of_the_gradients_and_half_as_much() -> None:
-    own, ours = measured("resnet", "own"), measured("resnet", "step")
+@pytest.mark.parametrize("name", NAMES)
+def test_the_additional_memory_is_less_than_that_of_the_gradients_and_half_as_much(name: str) -> None:
+    own, ours = measured(name, "own"), measured(name, "step")
     assert ours["peak"] - own["peak"] < 1.5 * own["gradients"], (own, ours)
 
 
