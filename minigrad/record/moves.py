@@ -1,6 +1,6 @@
 """What a recording holds: places, steps of the walk, contributions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -143,17 +143,9 @@ class Step:
     after: Array | None = None
     # whether a broken walk took it before all had arrived
     early: bool = False
-    # what writes rules and words into the contributions: of a long pass few are looked at
-    explanations: list[Callable[[], None]] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Contribution]:
-        self.explain()
         return iter(self.contributions)
-
-    def explain(self) -> None:
-        """Write rules and words into the contributions."""
-        while self.explanations:
-            self.explanations.pop(0)()
 
 
 def same(a: Array, b: Array) -> bool:

@@ -201,9 +201,6 @@ def precision(dtype: Any) -> float:
 class Watched(Recorder):
     """Writes down what PyTorch did, and compares it with our rules."""
 
-    # its explanations are about copies, which stay
-    at_once = False
-
     def __init__(self, graph: Graph, copies: Copies, codes: Codes) -> None:
         super().__init__(graph)
         self.copies, self.codes = copies, codes

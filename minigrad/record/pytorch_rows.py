@@ -68,7 +68,7 @@ class Attributes:
     def axes(self, dims: Any) -> tuple[int, ...]:
         """Dimensions from 0 on; all of them for none."""
         dims = (dims,) if isinstance(dims, int) else dims or range(self.rank)
-        return tuple(d % (self.rank or 1) for d in dims)
+        return tuple(d % self.rank for d in dims) if self.rank else ()
 
 
 def row_of(
@@ -158,7 +158,7 @@ DIFFERENT: dict[str, Callable[[Attributes], Further]] = {
     "PowBackward0": lambda saved: {"row": "power" if saved.exponent else "power_zero"},
     "PowBackward2": lambda saved: {"x": np.float32(saved.self), "y": saved.exponent},
     "AddmmBackward0": lambda saved: {"y": saved.mat1, "z": saved.mat2},
-    "TBackward0": lambda saved: {"i": 0, "j": 1},
+    "TBackward0": lambda saved: {"i": 0, "j": min(1, saved.rank - 1)},
     "LinalgVectorNormBackward0": lambda saved: {} if saved.ord == 2 else None,
     "NllLossBackward0": nll,
     "NllLoss2DBackward0": nll,

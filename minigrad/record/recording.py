@@ -17,7 +17,6 @@ from minigrad.record.numbers import Array, Extent, facts_of, rounded, short
 
 # a longer row or column is shown by its first 16 numbers
 SAMPLE = 16
-VERSION = 1
 
 
 @dataclass(slots=True)
@@ -110,7 +109,7 @@ class Recording:
                 text = self.sentences(step)
                 steps.append({"kind": "end", **base, "text": text})
         edges = [list(edge) for edge in self.edges]
-        made = {"v": VERSION, "root": self.root, "nodes": nodes, "edges": edges}
+        made = {"v": 1, "root": self.root, "nodes": nodes, "edges": edges}
         return {**made, "steps": steps, "vals": pool.values}
 
 

@@ -1,7 +1,6 @@
 """Steps of the backward pass, written down while a walk goes through the graph."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from minigrad import tape
@@ -16,9 +15,6 @@ from minigrad.tensor import Node
 
 class Recorder:
     """Writes steps down while a walk goes through the graph."""
-
-    # what a node saved may be freed later
-    at_once = True
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -67,14 +63,12 @@ class Recorder:
                 sent.reason = self.why_not(node, self.graph.places[i], slot)
             elif values[slot] is not None:
                 self.write(walk, sent, node, raws[slot], values[slot])
-                step.explanations.append(partial(explain_contribution, sent, step, node, self.graph, g))
+                explain_contribution(sent, step, node, self.graph, g)
             elif raws[slot] is not None or g is None:
                 sent.reason = "a hook took it away"
             else:
                 rule = "its rule" if operation_of(node) else f"backward of {self.graph.places[at].symbol}"
                 sent.reason = f"{rule} declares no gradient for this input (None)"
-        if self.at_once:
-            step.explain()
         self.steps.append(step)
         return values
 
