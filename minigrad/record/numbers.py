@@ -74,13 +74,14 @@ def facts_of(array: Array) -> dict[str, Any]:
     if isinstance(array, Extent):
         return array.facts
     x = np.abs(array) if np.iscomplexobj(array) else array
-    low, high = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)
+    low, high = (x.min(), x.max()) if x.size else (0, 0)
     good = x if np.isfinite([low, high]).all() else x[np.isfinite(x)]
     top = float(max(good.max(initial=0), -float(good.min(initial=0))))
     # in float64, some numbers at a time; what would overflow there is divided first
     scale = 1.0 if 1e-100 < top < 1e100 else top or 1.0
     near, axes = x if scale == 1 else x / scale, [*range(x.ndim)]
     product: list[Any] = [near, axes, near, axes, []]
-    squares = np.einsum(*product, dtype=np.float64, casting="unsafe")
+    squares = np.einsum(*product, dtype="f8", casting="unsafe")
     bad = x.size - good.size
-    return {"top": top, "norm": scale * float(np.sqrt(squares)), "lo": low, "hi": high, "bad": bad}
+    size = scale * float(squares**0.5)
+    return {"top": top, "norm": size, "lo": low, "hi": high, "bad": bad}

@@ -8,7 +8,6 @@ what our rule gives, and where the two differ the recording says so.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from minigrad.function import Output
 from minigrad.operation import new
 from minigrad.record.moves import Contribution, Place
-from minigrad.record.names import cut, source_of, variables
+from minigrad.record.names import variables
 from minigrad.record.nodes import Unlisted, array_of, operation_of
 from minigrad.record.numbers import Array, Extent, short
 from minigrad.record.places import Graph
@@ -242,10 +241,8 @@ class Watched(Recorder):
         made = list(assignments(own | self.codes, place.name))[:1]
         for place.site, line in made:
             place.where, place.source = line.where, line.line
-        found = source_of(node)
-        here = [replace(found, expression=text) for text in found.operands if cut(text) == place.name]
-        known = cuts([*made, *(((code, at), each) for code, at in own.items() for each in here)])
-        return next((f"it was {each}" for each in known), super().why_not(node, place, slot))
+        cut = [f"it was {how}" for how in cuts(made)]
+        return cut[0] if cut else super().why_not(node, place, slot)
 
     def total(self, walk: Walk, sent: Contribution) -> Array:
         return self.passing[sent.slot].after

@@ -37,8 +37,9 @@ def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
     elif reached:
         why = f"is None because {reached[-1]}.backward() has not run"
     else:
-        ran = ([line for line in operations(code) if line[0][1] < at] for code, at in codes.items())
-        near = (list(cuts(leading([n for n, _ in losses], lines[::-1]))) for lines in ran)
+        called = [n for n, _ in losses]
+        ran = ([x for x in operations(code) if x[0][1] < at] for code, at in codes.items())
+        near = (list(cuts(leading(called, lines[::-1]))) for lines in ran)
         why = f"is None because no path leads to it from {losses[-1][0] if losses else 'any loss'}"
         why += "".join(f": {cut}" for cut in dict.fromkeys(next(filter(None, near), [])))
     return f"{kind} It is a leaf that requires grad{where and f', made{where}'}. Its .grad {why}."
@@ -49,8 +50,9 @@ def leading(names: list[str], lines: list[Line]) -> list[Line]:
     wanted, found, size = {*names}, list[Line](), -1
     while size < len(wanted):
         size = len(wanted)
-        found = [(site, x) for site, x in lines if x.assigned in wanted or x.line.startswith("return")]
-        wanted |= {word for _, x in found for word in re.findall(r"[A-Za-z_]\w*", x.line)}
+        found = [(s, x) for s, x in lines if x.assigned in wanted or x.line[:6] == "return"]
+        words = (re.findall(r"[A-Za-z_]\w*", x.line) for _, x in found)
+        wanted.update(*words)
     return found
 
 
@@ -64,13 +66,14 @@ def cuts(lines: Iterable[Line]) -> Iterator[str]:
 
 
 def around(file: str, line: Source) -> Iterator[Source]:
-    """The `with` blocks and the decorators around a line, from the inside out."""
-    stem, at = re.fullmatch(r"(.*?)(\d+)", line.where).groups()  # type: ignore[union-attr]
-    depth, last = 1000, int(at) + 1
-    for n in range(int(at), 0, -1):
+    """The `with` blocks around a line, from the inside out."""
+    stem = line.where.rstrip("0123456789")
+    at, depth = int(line.where[len(stem) :]), 1000
+    for n in range(at, 0, -1):
         text = linecache.getline(file, n)
         opens, indent = text.lstrip(), len(text) - len(text.lstrip())
-        if opens and (indent < depth or (indent == depth and opens[0] == "@" and n == last - 1)):
-            depth, last = indent, n
-            if opens.startswith(("with", "@")):
-                yield Source(f"{stem}{n}", opens.strip(), opens.strip())
+        if opens and indent < depth:
+            depth = indent
+            if opens[:4] == "with":
+                head = opens.strip()
+                yield Source(f"{stem}{n}", head, head)

@@ -32,7 +32,8 @@ def watched(known: dict[Any, Any], function: Any, names: Mapping[str, Any]) -> I
     function: what will run.  names: its surroundings, in which modules are looked for.
     """
     torch: Any = sys.modules.get("torch")
-    if torch is None or torch.__name__ != "torch" or "overrides" not in vars(torch):  # another one, or one switched off
+    # another one, or one switched off
+    if torch is None or torch.__name__ != "torch" or "overrides" not in vars(torch):
         yield
         return
     arrays, ours = Arrays(torch), (os.path.dirname(torch.__file__), errors.PACKAGE)

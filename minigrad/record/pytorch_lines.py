@@ -129,7 +129,7 @@ class Lines:
             called = code_of(self.around.get(found.operator))
             lines = (each for code in called for each in operations(code))
             returned = [
-                (s, f) for s, f in lines if f.line == f"return {f.expression}" or f.line == f"return {f.assigned}"
+                (s, f) for s, f in lines if f.line in (f"return {f.expression}", f"return {f.assigned}")
             ]
             inside = next((s for s, f in returned if fits(f, mark)), None)
             if inside is not None or found.expression.endswith(")"):

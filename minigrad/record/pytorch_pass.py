@@ -87,7 +87,8 @@ class Arrays:
         if t.dtype in (torch.bfloat16, torch.float16):
             t = t.float()
         if t.numel() > LARGE:
-            return Extent.of(tuple(t.shape), corner(t).cpu().numpy().copy(), facts_of(t.cpu().numpy()))
+            part = corner(t).cpu().numpy().copy()
+            return Extent.of((*t.shape,), part, facts_of(t.cpu().numpy()))
         return np.array(t.cpu().numpy())
 
 
@@ -130,7 +131,7 @@ class Pass:
         self.arrived: Counter[Output] = Counter()
         self.sums: dict[Output, Any] = {}
         # what each received, and its .grad after the pass
-        self.leaves: dict[Any, tuple[Array, Array | None]] = {}
+        self.leaves: dict[Any, Any] = {}
         self.moves: list[Move] = []
 
     def run(self) -> None:
@@ -153,13 +154,13 @@ class Pass:
             self.moves.append(Move(self.start[0], []))
         for move in self.moves:
             if move.node in self.leaves:
-                g, move.total = self.leaves[move.node]
-                move.received = [g]
+                move.received, move.total = self.leaves[move.node]
 
     def stored(self, leaf: Any, g: Any) -> Any:
         """A leaf's gradient is complete.  PyTorch would keep them all to the end: it is given zeros, which need no memory."""
         copied, old = self.arrays.copied, leaf.variable.grad
-        self.leaves[leaf] = copied(g), None if old is None else copied(old.to_dense() + g.to_dense())
+        total = old if old is None else copied(old.to_dense() + g.to_dense())
+        self.leaves[leaf] = [copied(g)], total
         return None if g.is_sparse else g.new_zeros(()).expand_as(g)
 
     def watched(self) -> list[Any]:
@@ -266,14 +267,15 @@ def unchanged(torch: Any, nodes: list[Any]) -> Iterator[None]:
     graph = set(nodes)
     tensors = [t for t in gc.get_objects() if type(t) is torch.Tensor and t.requires_grad]
     retained = [(t, t.grad) for t in tensors if t.retains_grad and t.grad_fn in graph]
-    unhooked = [n.variable for n in nodes if is_leaf(n) and n.variable._backward_hooks is None]
+    leaves = [n.variable for n in nodes if is_leaf(n)]
+    bare = [t for t in leaves if t._backward_hooks is None]
     with random_state(torch):
         try:
             yield
         finally:
             for tensor, grad in retained:
                 tensor.grad = grad
-            for tensor in unhooked:
+            for tensor in bare:
                 tensor._backward_hooks = None
 
 

@@ -474,7 +474,7 @@ def test_a_function_shows_its_forward_pass_and_leaves_modules_and_the_generator_
     generator = torch.get_rng_state()
     text = str(step(f, x=x))
     assert len(runs) == 1 and text.startswith("Forward pass\n") and "h = net(X) * x, shape 4×2" in text
-    assert re.search(r'h.detach\(\): nothing, it was cut by detach, in .*: "return \(h.detach\(\) \* h\).sum\(\)"', text)
+    assert "h.detach(): nothing, detach() cut it off from its history" in text
     assert not x.requires_grad and net.training and torch.equal(torch.get_rng_state(), generator)
     for now, (buffer, copy, version) in zip(net.buffers(), buffers, strict=True):
         assert now is buffer and torch.equal(now, copy) and now._version == version
@@ -520,16 +520,15 @@ def test_the_picture_shows_the_line_of_a_cut() -> None:
     aside = (X @ w).detach()
     with torch.no_grad():
         frozen = X @ w
-    b = w[0]
-    loss = (aside * b + frozen * b + torch.tensor((X @ w).tolist()) * b + X.sum(1) * b).sum()
+    copied, b = torch.tensor((X @ w).tolist()), w[0]
+    loss = (aside * b + frozen * b + copied * b + X.sum(1) * b).sum()
     data = step(loss).data
     cuts = {node["name"]: (node["cut"], node["src"]) for node in data["nodes"] if "cut" in node}
     assert cuts == {
         "aside": ("detach", "aside = (X @ w).detach()"), "frozen": ("no_grad", "frozen = X @ w"),
-        "torch.tensor((X @ w).to…": ("tolist", ""),
     }  # fmt: skip
     sentences = " ".join(move["text"][0] for move in data["steps"] if move["kind"] == "skip")
-    for line in ("aside = (X @ w).detach()", "with torch.no_grad():", "loss = (aside"):
+    for line in ("aside = (X @ w).detach()", "with torch.no_grad():"):
         assert re.search(rf'cut by \w+, in test_pytorch.py:\d+: "{re.escape(line)}', sentences)
     assert "X.sum(1) does not require a gradient" in sentences
     assert any("aside = (X @ w).detach()" in text for block in data["code"] for _, text in block["lines"])
