@@ -1,12 +1,18 @@
-"""The drawn pictures of lessons 02 to 04 and 07 to 14, as a program. `python -m tests.house.pictures` writes them all.
+"""The drawn pictures of lessons 02 to 04 and 07 to 14 and of docs/pytorch.md, as a program.
 
-A picture is a handful of SVG lines; what it shows is computed, in lesson 13 by the lesson's own code.
+`python -m tests.house.pictures` writes them all (those of docs/pytorch.md need PyTorch), with names after it only these.
+A picture is a handful of SVG lines; what it shows is computed, in lesson 13 by the lesson's own code, in docs/pytorch.md by
+`draw` in the page's own programs.
 """
 
 import re
+import runpy
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -15,6 +21,8 @@ import minigrad as torch
 from minigrad.course import notebooks
 
 HERE = Path(__file__).parents[2] / "notebooks" / "images"
+PYTORCH = HERE.parents[1] / "docs" / "pytorch.md"
+NARROW = 520  # pixels of a drawing that a telephone shows with legible letters
 BLUE, RUST, INK, GREY, LINE = "#0072B2", "#B34700", "#1a1a1a", "#5a5a5a", "#767676"
 PALE, SKY, PEACH = "#f2f2f2", "#cfe6f5", "#fbe0d0"
 
@@ -425,6 +433,26 @@ def directions() -> str:
     return picture(640, 220, "One matrix of derivatives, computed column by column or row by row.", *parts)
 
 
+# docs/pytorch.md -----------------------------------------------------------------------------------------
+
+
+def of_pytorch(title: str) -> str:
+    """What `draw` shows of the program below a title of docs/pytorch.md, in place of the program's last line."""
+    section = PYTORCH.read_text(encoding="utf-8").partition(f"## {title}\n")[2]
+    program = section.partition("```python\n")[2].partition("```")[0].splitlines()
+    program[-1:] = ["from minigrad.viz import draw", "shown = draw(loss, grads=True)"]
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "bug.py")  # a file, because names are read from the program's lines
+        file.write_text("\n".join(program), encoding="utf-8")
+        with redirect_stdout(StringIO()):
+            shown = runpy.run_path(str(file))["shown"]
+    layout = shown.data["layout"]
+    view = layout["views"][layout["start"]]
+    view["drawings"] = [min((d for d in view["drawings"] if d["w"] <= NARROW), key=lambda d: d["h"])]
+    # A white card like all others: the site turns the colours of every drawing in the dark theme itself.
+    return re.sub(r"@media.*?}}", "", shown.svg()) + "\n"
+
+
 # The lessons' own code, and the files --------------------------------------------------------------------
 
 
@@ -452,8 +480,18 @@ PICTURES: dict[str, Callable[[], str]] = {
     "14_directions": directions,
     "14_ladder": ladder,
     "14_order": order,
+    "pytorch_nan": lambda: of_pytorch("A loss that becomes nan"),
+    "pytorch_relu": lambda: of_pytorch("A relu that is off for every example"),
+    "pytorch_detach": lambda: of_pytorch("A detach that was forgotten"),
+    "pytorch_shared": lambda: of_pytorch("Weights that are used twice"),
 }
+
+
+def stored(name: str) -> Path:
+    """Where a picture is kept: beside the notebooks, or beside the page that shows it."""
+    return (PYTORCH.parent / "images" if name.startswith("pytorch") else HERE) / f"{name}.svg"
+
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or PICTURES:
-        (HERE / f"{name}.svg").write_text(PICTURES[name](), encoding="utf-8")
+        stored(name).write_text(PICTURES[name](), encoding="utf-8")
