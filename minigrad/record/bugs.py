@@ -126,15 +126,12 @@ def first_visit(roots: list[Node]) -> list[Node]:
 def every_visit(roots: list[Node]) -> list[Node]:
     """Reversed post-order, but a node that is used twice comes twice."""
     order: list[Node] = []
-    stack = [(node, False) for node in reversed(roots)]
+    stack = list(roots)
     while stack:
-        node, done = stack.pop()
-        if done:
-            order.append(node)
-            continue
-        parents = (p for p in reversed(node.parents) if p is not None)
-        stack += [(node, True), *((p, False) for p in parents)]
-    return order[::-1]
+        node = stack.pop()
+        order.append(node)
+        stack.extend(p for p in node.parents if p is not None)
+    return order
 
 
 # ------------------------------------------------------ wrong rules

@@ -13,7 +13,7 @@ from minigrad.record.formula import Named, parsed, plain, settled
 from minigrad.record.moves import Contribution, Saved, Step
 from minigrad.record.names import literal, symbol, term
 from minigrad.record.nodes import Unlisted, arguments_of, array_of, known_of, operation_of
-from minigrad.record.numbers import Array, Extent, short
+from minigrad.record.numbers import Array, large, short
 from minigrad.record.places import Graph
 from minigrad.tensor import Node
 
@@ -56,19 +56,18 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
     sent.names = {word: term(label) for word, label in labels.items() if label not in ("", "g")}
     sent.names |= {k.name: k.label for k in sent.saved if k.value is None and 0 < len(k.label) <= 20}
     sent.how, sent.terms = arithmetic(sent.rule, sent.raw.shape == g.shape)
-    if any(isinstance(each, Extent) for each in (g, sent.raw, *given.values())):
+    if large(g, sent.raw, *given.values()):
         return
 
     def applied(g: Array) -> Array:
         return array_of(rule(g[()], *given.values()))
 
-    with np.errstate(all="ignore"):
-        if sent.how != "matmul":
-            kind_by_ones(sent, g, applied(np.ones_like(g)))
-        if g.ndim and sent.raw.ndim and 0 < g.size * sent.value.size <= SMALL:
-            units = np.eye(g.size, dtype=g.dtype).reshape(-1, *g.shape)
-            rows = [applied(unit).sum(sent.summed) for unit in units]
-            sent.jacobian = np.array([row.ravel() for row in rows])
+    if sent.how != "matmul":
+        kind_by_ones(sent, g, applied(np.ones_like(g)))
+    if g.ndim and sent.raw.ndim and 0 < g.size * sent.value.size <= SMALL:
+        units = np.eye(g.size, dtype=g.dtype).reshape(-1, *g.shape)
+        rows = [applied(unit).sum(sent.summed) for unit in units]
+        sent.jacobian = np.array([row.ravel() for row in rows])
     sent.note = ". ".join(filter(None, [sent.note, remark(sent, g)]))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from minigrad import kernels
 from minigrad.operation import Operation, parameters
-from minigrad.record.names import symbol
+from minigrad.record.names import literal, symbol
 from minigrad.record.numbers import number
 from minigrad.tape import TABLE
 
@@ -115,7 +115,6 @@ def parsed(rule: str) -> ast.expr:
 NEUTRAL = {ast.Pow: 1, ast.Mult: 1, ast.Div: 1, ast.Add: 0, ast.Sub: 0}
 NEUTRAL |= {ast.BitAnd: True, ast.BitOr: False}
 EITHER_SIDE = (ast.Mult, ast.Add, ast.BitAnd, ast.BitOr)
-UNKNOWN = object()
 # of what a helper's name stands for
 LONGEST = 80
 
@@ -142,7 +141,7 @@ class Settle(ast.NodeTransformer):
         return parsed(repr(value)) if plain(value) else made
 
     def visit_Name(self, tree: ast.Name) -> Any:
-        value = self.known.get(tree.id, UNKNOWN)
+        value = self.known.get(tree.id, NotImplemented)
         if isinstance(value, ast.expr) or not plain(value):
             return value if isinstance(value, ast.expr) else tree
         return parsed(number(value) if isinstance(value, float) else repr(value))
@@ -156,12 +155,12 @@ class Settle(ast.NodeTransformer):
     def visit_Call(self, tree: ast.Call) -> Any:
         self.generic_visit(tree)
         name = ast.unparse(tree.func)
-        values = [value_of(each) for each in tree.args]
+        values = [literal(each) for each in tree.args]
         if name == "where" and values[0] in (True, False):
             return tree.args[1 if values[0] else 2]
         helper = self.names.get(name)
         ours = isinstance(helper, FunctionType) and name not in OF_SHAPES and name not in TABLE
-        settings = any(value is not UNKNOWN for value in values)
+        settings = any(value is not NotImplemented for value in values)
         return self.inlined(tree, helper) if ours and settings else tree
 
     def inlined(self, tree: ast.Call, helper: Any) -> Any:
@@ -183,19 +182,19 @@ class Settle(ast.NodeTransformer):
 
     def visit_IfExp(self, tree: ast.IfExp) -> Any:
         self.generic_visit(tree)
-        test = value_of(tree.test)
-        return tree if test is UNKNOWN else tree.body if test else tree.orelse
+        test = literal(tree.test)
+        return tree if test is NotImplemented else tree.body if test else tree.orelse
 
     def visit_BoolOp(self, tree: ast.BoolOp) -> Any:
         self.generic_visit(tree)
-        first = value_of(tree.values[0])
-        either = isinstance(tree.op, ast.Or) and first is not UNKNOWN
+        first = literal(tree.values[0])
+        either = isinstance(tree.op, ast.Or) and first is not NotImplemented
         return tree.values[0 if first else 1] if either else tree
 
     def visit_Compare(self, tree: ast.Compare) -> Any:
         self.generic_visit(tree)
-        sides = value_of(tree.left), value_of(tree.comparators[0])
-        if UNKNOWN in sides or not isinstance(tree.ops[0], ast.Eq):
+        sides = literal(tree.left), literal(tree.comparators[0])
+        if NotImplemented in sides or not isinstance(tree.ops[0], ast.Eq):
             return tree
         return ast.Constant(sides[0] == sides[1])
 
@@ -210,8 +209,8 @@ class Settle(ast.NodeTransformer):
 
     def folded(self, tree: ast.BinOp) -> ast.expr:
         """What is left of an operation that leaves an operand as it is."""
-        a, b = value_of(tree.left), value_of(tree.right)
-        nothing = NEUTRAL.get(type(tree.op), NotImplemented)
+        a, b = literal(tree.left), literal(tree.right)
+        nothing = NEUTRAL.get(type(tree.op))
         if b == nothing:
             return tree.left
         if a == nothing and isinstance(tree.op, EITHER_SIDE):
@@ -220,14 +219,6 @@ class Settle(ast.NodeTransformer):
             return ast.UnaryOp(ast.USub(), tree.right)
         false = isinstance(tree.op, ast.BitAnd) and False in (a, b)
         return ast.Constant(False) if false else tree
-
-
-def value_of(tree: ast.expr) -> Any:
-    """The number or word that stands here, or UNKNOWN."""
-    try:
-        return ast.literal_eval(tree)
-    except ValueError:
-        return UNKNOWN
 
 
 @lru_cache(maxsize=4096)
@@ -293,7 +284,7 @@ class Named(ast.NodeTransformer):
             return tree
         tests = made.name == "where" and isinstance(tree.args[0], (ast.Compare, ast.BinOp))
         # where(a > b, g, 0) is g * (a > b)
-        if tests and value_of(tree.args[2]) == 0:
+        if tests and literal(tree.args[2]) == 0:
             return ast.BinOp(tree.args[1], ast.Mult(), tree.args[0])
         n, sign = len(made.inputs), symbol(made.node_name)
         if sign in INFIX and len(tree.args) == 2:

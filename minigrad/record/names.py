@@ -160,8 +160,7 @@ def read_assignment(found: Source) -> None:
         found.assigned = into
 
 
-@lru_cache(maxsize=4096)
-def literal(text: str) -> Any:
+def literal(text: str | ast.expr) -> Any:
     """The value of a literal, or NotImplemented for anything else."""
     try:
         return ast.literal_eval(text)

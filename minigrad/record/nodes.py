@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad.operation import Operation
 from minigrad.record.names import Names, is_operation, literal, source_of
-from minigrad.record.numbers import Array, Extent
+from minigrad.record.numbers import Array, Extent, large
 from minigrad.tensor import Node, Tensor
 
 
@@ -80,12 +80,9 @@ def known_values(nodes: list[Node], root: Tensor, names: Names, given: Mapping[N
     values |= {node: given[node] for node in nodes if node in given}
     for node in nodes:
         arguments = None if node in values else inputs_of(node, values)
-        if arguments is not None and any(isinstance(each, Extent) for each in arguments):
-            continue
         # it was not saved: compute it again
         if arguments is not None:
-            with np.errstate(all="ignore"):
-                values[node] = node.operation.forward(*arguments)
+            values[node] = node.operation.forward(*arguments)
     return {n: array_of(v) for n, v in values.items() if np.shape(v) == n.shape}
 
 
@@ -106,7 +103,10 @@ def known_of(node: Node, values: Mapping[Node, Any]) -> dict[str, Any]:
 
 
 def inputs_of(node: Node, values: Mapping[Node, Any], **given: Any) -> list[Any] | None:
-    """All arguments of a node's forward function; None if one is not known."""
+    """All arguments of a node's forward function; None if one is not known, or too large to be computed with."""
     made, known = operation_of(node), known_of(node, values) | given
     names = (*made.inputs, *made.statics) if made else ()
-    return [known[n] for n in names] if names and known.keys() >= set(names) else None
+    if not names or not known.keys() >= set(names):
+        return None
+    found = [known[name] for name in names]
+    return None if large(*found) else found

@@ -24,16 +24,19 @@ class Extent(np.ndarray[Any, Any]):
         return made
 
 
+def large(*values: Any) -> bool:
+    """Whether one of them stands for a larger array."""
+    return any(isinstance(each, Extent) for each in values)
+
+
 def number(value: Any) -> str:
     """A number with four significant digits, whole numbers in full, the same text on every machine."""
     if np.iscomplexobj(value):
         imaginary = number(value.imag)
         return f"{number(value.real)}{'' if imaginary[0] == '-' else '+'}{imaginary}j"
     x = float(value)
-    if x != x:
-        return "nan"
-    if x in (float("inf"), float("-inf")):
-        return "inf" if x > 0 else "-inf"
+    if not np.isfinite(x):
+        return str(x)
     if x == int(x) and abs(x) < 1e6:
         return str(int(x))
     x = float(f"{x:.4g}")
@@ -46,20 +49,19 @@ def number(value: Any) -> str:
 def rounded(value: Any) -> float | int | str:
     """The number that `number` prints, for JSON; non-finite ones as the strings nan, inf and -inf."""
     text = number(value)
-    if text in ("nan", "inf", "-inf") or text.endswith("j"):
+    # nan, inf, 2+1j
+    if text[-1].isalpha():
         return text
-    x = float(text)
-    return int(x) if x == int(x) and abs(x) < 1e6 else x
+    whole = text.lstrip("-").isdigit()
+    return int(text) if whole else float(text)
 
 
 def short(array: Array) -> str:
     """An array in a few words: a number, a short list, or its shape and length."""
     if array.ndim == 0:
         return number(array)
-    if array.size <= 6 and array.ndim == 1:
-        return "[" + ", ".join(number(x) for x in array) + "]"
-    if array.size <= 6 and array.ndim == 2:
-        return "[" + ", ".join(short(row) for row in array) + "]"
+    if array.size <= 6 and array.ndim <= 2:
+        return "[" + ", ".join(map(short, array)) + "]"
     sizes = "\u00d7".join(map(str, array.shape))
     return f"{sizes} numbers, size {number(norm(array))}"
 

@@ -11,7 +11,7 @@ from minigrad.operation import parameters
 from minigrad.record.moves import Place
 from minigrad.record.names import Names, is_operation, kind_of, literal, source_of, symbol
 from minigrad.record.nodes import array_of, inputs_of, known_values, operand, operation_of, saved_by
-from minigrad.record.numbers import Extent, number
+from minigrad.record.numbers import number
 from minigrad.tensor import Node, Tensor
 
 
@@ -24,8 +24,8 @@ class Graph:
         self.place: dict[Node, int] = {}
         self.places: list[Place] = []
         self.edges: list[tuple[int, int, int]] = []
-        # (place, slot) -> the operand without history
-        self.cut: dict[tuple[int, int], int] = {}
+        # (place, slot) -> the place of that input
+        self.inputs: dict[tuple[int, int], int] = {}
         # nodes that another node finishes: the source writes both as one
         self.inner = {
             parent
@@ -65,7 +65,7 @@ class Graph:
         self.places.append(place)
         known = [(i, slot) for slot, i in enumerate(inputs) if i is not None]
         self.edges += [(i, at, slot) for i, slot in known]
-        self.cut |= {(at, slot): i for i, slot in known if not self.places[i].needs_grad}
+        self.inputs |= {(at, slot): i for i, slot in known}
 
     def input(self, node: Node, slot: int) -> int | None:
         """The place of an input; none for a number, or where none is known."""
@@ -109,11 +109,10 @@ class Graph:
         made = operation_of(node)
         given = {made.inputs[slot]: tensor._data} if made else {}
         arguments = inputs_of(node, self.values, **given)
-        if made is None or arguments is None or node not in self.values or isinstance(tensor._data, Extent):
+        if made is None or arguments is None or node not in self.values:
             return False
         try:
-            with np.errstate(all="ignore"):
-                value = made.forward(*arguments)
+            value = made.forward(*arguments)
         # it does not even fit
         except ValueError:
             return False
@@ -127,10 +126,8 @@ class Graph:
         if name not in made.inputs:
             return ""
         slot = made.inputs.index(name)
-        parent = node.parents[slot]
-        i = self.cut.get((at, slot)) if parent is None else self.place[parent]
-        if i is not None:
-            return self.places[i].name
+        if (at, slot) in self.inputs:
+            return self.places[self.inputs[at, slot]].name
         value = operand(node, slot)
         text = self.names.constant(value, node, slot) if np.ndim(value) else ""
         if text == "constant" and made.rules[slot] is None:

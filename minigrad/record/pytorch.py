@@ -18,7 +18,7 @@ from minigrad.operation import new
 from minigrad.record.moves import Contribution, Place
 from minigrad.record.names import variables
 from minigrad.record.nodes import Unlisted, array_of, operation_of
-from minigrad.record.numbers import Array, Extent, short
+from minigrad.record.numbers import Array, large, short
 from minigrad.record.places import Graph
 from minigrad.record.pytorch_explained import cuts
 from minigrad.record.pytorch_forward import Noted
@@ -235,14 +235,14 @@ class Watched(Recorder):
         found = [self.passing.get(slot) for slot in range(len(node.parents))]
         return [s and s.raw for s in found], tuple(s and s.value for s in found)
 
-    def why_not(self, node: Node, place: Place, slot: int) -> str:
+    def why_not(self, node: Node, place: Place) -> str:
         """The same, with the line of the cut, if it can be read."""
         own = {node.code: node.at} if node.code else {}
         made = list(assignments(own | self.codes, place.name))[:1]
         for place.site, line in made:
             place.where, place.source = line.where, line.line
         cut = [f"it was {how}" for how in cuts(made)]
-        return cut[0] if cut else super().why_not(node, place, slot)
+        return cut[0] if cut else super().why_not(node, place)
 
     def total(self, walk: Walk, sent: Contribution) -> Array:
         return self.passing[sent.slot].after
@@ -262,7 +262,7 @@ class Watched(Recorder):
     def ours(self, node: Node, slot: int) -> Array | None:
         """What the rule of the table gives; None where there is none, or where a tensor is too large to be copied."""
         made, given = operation_of(node), (node.saved or ())[slot] or ()
-        if made is None or any(isinstance(each, Extent) for each in (self.g, self.passing[slot].value, *given)):
+        if made is None or large(self.g, self.passing[slot].value, *given):
             return None
         return array_of(made.rules[slot](self.g[()], *given))  # type: ignore[misc]
 

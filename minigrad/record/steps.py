@@ -54,13 +54,13 @@ class Recorder:
         step = Step("node", at, array_of(was if g is None else g), early=self.early(at, g))
         raws, values = self.sent(walk, node, g)
         for slot, parent in enumerate(node.parents):
-            i = self.graph.cut.get((at, slot)) if parent is None else self.graph.place[parent]
+            i = self.graph.inputs.get((at, slot))
             if i is None:
                 continue
             sent = Contribution(slot, i)
             step.contributions.append(sent)
             if parent is None:
-                sent.reason = self.why_not(node, self.graph.places[i], slot)
+                sent.reason = self.why_not(node, self.graph.places[i])
             elif values[slot] is not None:
                 self.write(walk, sent, node, raws[slot], values[slot])
                 explain_contribution(sent, step, node, self.graph, g)
@@ -96,7 +96,7 @@ class Recorder:
         """What has accumulated with this contribution."""
         return sent.value if sent.before is None else walk.join(sent.before, sent.value)
 
-    def why_not(self, node: Node, place: Place, slot: int) -> str:
+    def why_not(self, node: Node, place: Place) -> str:
         """Why an operand gets no gradient."""
         tensor = self.graph.names.cut.get(place.name)
         lost = () if tensor is None else tensor.__dict__.get("_cut", ())
