@@ -12,7 +12,7 @@ import numpy as np
 
 from minigrad import autograd
 from minigrad.autograd import GradcheckError
-from minigrad.record.moves import Contribution, Place, Step
+from minigrad.record.moves import Place
 from minigrad.record.names import callers_variables
 from minigrad.record.numbers import Array, facts_of
 from minigrad.record.pytorch_pass import is_pytorch
@@ -55,20 +55,14 @@ def faults(recording: Recording) -> Iterator[str]:
         if spoilt and not any(before) and place.symbol not in WRITTEN:
             yield f"{place.name} is {spoilt}{line_of(place)}: its inputs are all finite."
     sendings = [(step, sent) for step in recording.steps for sent in step if not sent.skipped]
-    for step, sent in sendings:
-        if bad(sent.value) and not bad(step.upstream):
-            said = "{}: the gradient that it received is finite"
-            yield fault(recording.places, step, sent, bad(sent.value), said)
-    for step, sent in sendings:
-        if dead(sent.value) and not dead(step.upstream):
-            yield fault(recording.places, step, sent, "0 in every number", "{}, so nothing gets through")
-
-
-def fault(places: list[Place], step: Step, sent: Contribution, spoilt: str, said: str) -> str:
-    """What is wrong with one contribution.  said: with a place for the line."""
-    place, target = places[step.node], places[sent.parent].name
-    what = f"what {place.name} contributes to the gradient of {target} is {spoilt}"
-    return f"{what}{said.format(line_of(place))}. The rule there is {sent.named}."
+    kinds = (bad, ": the gradient that it received is finite"), (dead, ", so nothing gets through")
+    for kind, why in kinds:
+        for step, sent in sendings:
+            spoilt, place = kind(sent.value), recording.places[step.node]
+            if spoilt and not kind(step.upstream):
+                target = recording.places[sent.parent].name
+                what = f"what {place.name} contributes to the gradient of {target} is {spoilt}"
+                yield f"{what}{line_of(place)}{why}. The rule there is {sent.named}."
 
 
 def bad(array: Array | None) -> str:
@@ -80,9 +74,9 @@ def bad(array: Array | None) -> str:
     return f"{some} in {facts['bad']} of {array.size} numbers" if facts["bad"] else ""
 
 
-def dead(array: Array) -> bool:
-    """Whether every number is 0."""
-    return bool(facts_of(array)["norm"] == 0)
+def dead(array: Array) -> str:
+    """Whether every number is 0, in words."""
+    return "" if facts_of(array)["norm"] else "0 in every number"
 
 
 def line_of(place: Place) -> str:

@@ -105,17 +105,22 @@ def source(code: CodeType | None, at: int) -> Source:
 
 def expression(text: str, found: Source) -> ast.expr | None:
     """The expression that a text is; `y += 1` makes of y the tensor y + 1."""
-    for source in (f"({text})", text.strip()):
-        try:
-            (line,) = ast.parse(source).body
-        except (SyntaxError, ValueError):
-            continue
+    for line in map(statement, (f"({text})", text.strip())):
         if isinstance(line, ast.Expr):
             return line.value
         if isinstance(line, ast.AugAssign):
             found.assigned = ast.unparse(line.target)
             return ast.BinOp(line.target, line.op, line.value)
     return None
+
+
+def statement(text: str) -> ast.stmt | None:
+    """What a text says, if it is one statement."""
+    try:
+        (line,) = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return None
+    return line
 
 
 def read_operation(tree: ast.expr, found: Source) -> None:
@@ -143,10 +148,7 @@ def read_operation(tree: ast.expr, found: Source) -> None:
 
 def read_assignment(found: Source) -> None:
     """The name that the line gives to the whole expression."""
-    try:
-        (line,) = ast.parse(found.line).body
-    except (SyntaxError, ValueError):
-        return
+    line = statement(found.line)
     if not isinstance(line, ast.Assign) or len(line.targets) > 1:
         return
     target = line.targets[0]
@@ -217,12 +219,9 @@ def term(name: str) -> str:
     if re.fullmatch(r"[\w.]+(\[[^][]*\])*", name):
         return name
     call = re.match(r"[A-Za-z_][\w.]*(?=\()", name)
-    try:
-        tree: Any = ast.parse(name, mode="eval").body if len(name) <= 20 else None
-    except SyntaxError:
-        tree = None
-    if tree is not None:
-        tight = isinstance(tree, (ast.Attribute, ast.Subscript, ast.Call, ast.Constant))
+    line = statement(name) if len(name) <= 20 else None
+    if isinstance(line, ast.Expr):
+        tight = isinstance(line.value, (ast.Attribute, ast.Subscript, ast.Call, ast.Constant))
         return name if tight else f"({name})"
     return f"{call[0]}(…)" if call else f"({name[:15].rstrip()}…)"
 

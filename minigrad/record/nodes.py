@@ -31,13 +31,6 @@ def array_of(value: Any) -> Array:
     return value if isinstance(value, Extent) else np.array(value)
 
 
-def stretched(raw: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes of `raw` that are summed to get `shape`."""
-    lead = len(raw) - len(shape)
-    inside = (i for i, n in enumerate(raw[lead:]) if n != 1 == shape[i])
-    return (*range(lead), *(lead + i for i in inside))
-
-
 def operation_of(node: Node) -> Operation | None:
     """A node's row of the table; None for a custom Function and the like."""
     made: Operation | None = getattr(node, "operation", None)

@@ -23,7 +23,7 @@ from minigrad.record.places import Graph
 from minigrad.record.pytorch_explained import cuts
 from minigrad.record.pytorch_forward import Noted
 from minigrad.record.pytorch_lines import Codes, Lines, assignments, user_code
-from minigrad.record.pytorch_pass import TAKES, Arrays, Move, Pass, Sent, edge_of, is_leaf, pytorch
+from minigrad.record.pytorch_pass import TAKES, Arrays, Move, Pass, Sent, edge_of, is_dense, is_leaf, pytorch
 from minigrad.record.pytorch_rows import row_of
 from minigrad.record.recording import Recording
 from minigrad.record.steps import Recorder
@@ -47,16 +47,15 @@ def record(root: Any, gradient: Any, names: Mapping[str, Any], values: Mapping[A
     Takes and raises what `record` in recorder.py does; TypeError for sparse and nested tensors.
     """
     torch = pytorch()
-    if root.is_nested or root.layout is not torch.strided or root.device.type == "meta":
+    if not is_dense(root):
         raise TypeError(TAKES.format("nested" if root.is_nested else root.layout, root.device))
     if not root.requires_grad:
         raise RuntimeError(NO_GRAPH)
     given = gradient is not None
-    arrays = Arrays(torch)
-    passed = Pass(torch, root, gradient, arrays)
+    passed = Pass(torch, root, gradient, Arrays(torch))
     passed.run()
     passed.fold_transposes()
-    copies = Copies(torch, passed, arrays, values)
+    copies = Copies(passed, values)
     with np.errstate(all="ignore"):
         namespace = copies.namespace(names)
         codes = user_code(names)
@@ -69,7 +68,7 @@ def record(root: Any, gradient: Any, names: Mapping[str, Any], values: Mapping[A
         watched.replay(passed.moves)
     for place in graph.places:
         place.missing = MISSING if place.value is None else ""
-    seed = np.ones_like(copies.root._data) if gradient is None else arrays.copied(gradient)
+    seed = np.ones_like(copies.root._data) if gradient is None else passed.arrays.copied(gradient)
     remark = AGREES.format(watched.agreed, watched.compared) if watched.compared else ""
     return Recording(graph.place[copies.start], graph.places, graph.edges, watched.steps, seed, given, remark)
 
@@ -77,8 +76,8 @@ def record(root: Any, gradient: Any, names: Mapping[str, Any], values: Mapping[A
 class Copies:
     """Nodes and tensors of ours for those of a pass, oldest first."""
 
-    def __init__(self, torch: Any, passed: Pass, arrays: Arrays, noted: Mapping[Any, Noted]) -> None:
-        self.torch, self.passed, self.arrays, self.noted = torch, passed, arrays, noted
+    def __init__(self, passed: Pass, noted: Mapping[Any, Noted]) -> None:
+        self.passed, self.arrays, self.noted = passed, passed.arrays, noted
         # by node and output
         self.of: dict[tuple[Any, int], Node] = {}
         self.originals: dict[Node, Any] = {}
@@ -95,7 +94,7 @@ class Copies:
         for move in reversed(passed.moves):
             self.enter(move.node, sorted(outputs[move.node]))
         self.start = self.of[passed.start]
-        self.root = wrap(arrays(passed.root), self.start)
+        self.root = wrap(self.arrays(passed.root), self.start)
 
     def enter(self, theirs: Any, outputs: list[int]) -> None:
         """A node of PyTorch; where several of its outputs are used, each has a node of its own besides."""
@@ -169,13 +168,14 @@ class Copies:
         row, known = found
         at = [i for i, rule in enumerate(row.rules) if rule is not None]
         at = at[1:] if theirs.name() == "PowBackward2" else at
-        inputs = [parents[at.index(i)] if i in at[: len(parents)] else None for i in range(len(row.rules))]
-        pairs = list(zip(row.arguments, inputs, strict=True))
-        if len(at) < len(edges) or any(w not in known for words, p in pairs if p is not None for w in words):
+        known_parents = dict(zip(at, parents))
+        inputs = [known_parents.get(i) for i in range(len(row.rules))]
+        taken = [() if p is None else words for p, words in zip(inputs, row.arguments, strict=True)]
+        if len(at) < len(edges) or any(word not in known for words in taken for word in words):
             return None
         node: Node = new(row.kind)
         node.parents, self.slots[node] = tuple(inputs), at
-        node.saved = tuple(None if p is None else tuple(known[w] for w in words) for words, p in pairs)
+        node.saved = tuple(tuple(known[word] for word in words) for words in taken)
         return node
 
     def tensor(self, theirs: Any) -> Tensor:
@@ -185,9 +185,8 @@ class Copies:
 
     def namespace(self, names: Mapping[str, Any]) -> dict[str, Tensor]:
         """The user's variables as tensors of ours: those of the pass, and constants."""
-        found = variables(names, self.torch.Tensor)
-        dense = ((n, t) for n, t in found if t.layout is self.torch.strided and not t.is_nested)
-        both = ((name, t, self.tensor(t)) for name, t in dense if t.device.type != "meta")
+        found = variables(names, self.passed.torch.Tensor)
+        both = ((name, t, self.tensor(t)) for name, t in found if is_dense(t))
         return {name: copy for name, t, copy in both if copy._node is not None or not t.requires_grad}
 
 
@@ -238,7 +237,7 @@ class Watched(Recorder):
     def why_not(self, node: Node, place: Place) -> str:
         """The same, with the line of the cut, if it can be read."""
         own = {node.code: node.at} if node.code else {}
-        made = list(assignments(own | self.codes, place.name))[:1]
+        made = assignments(own | self.codes, place.name)[:1]
         for place.site, line in made:
             place.where, place.source = line.where, line.line
         cut = [f"it was {how}" for how in cuts(made)]
@@ -270,10 +269,10 @@ class Watched(Recorder):
         """Whether it is PyTorch's number, to the precision of the nodes' dtypes; None where it has another form."""
         metas, shape = [self.copies.originals[each]._input_metadata[0] for each in nodes], value.shape
         near = max(precision(meta.dtype) for meta in metas)
-        axes = stretched_axes(shape, ours.shape) if ours.shape != shape else ()
+        axes = stretched_axes(shape, ours.shape)
         if axes is None:
             return None
-        ours = ours.sum(axes, keepdims=True).reshape(shape) if axes else ours.reshape(shape)
+        ours = ours.sum(axes).reshape(shape)
         if np.array_equal(ours, value):
             return True
         size, most = (np.abs(each)[np.isfinite(each)].max(initial=0.0) for each in (value, self.g))

@@ -19,7 +19,7 @@ def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
     """
     found, codes = list(variables(names, pytorch().Tensor)), user_code(names)
     name = next((n for n, t in found if t is tensor), "")
-    lines = list(assignments(codes, name))[:1] if name else []
+    lines = assignments(codes, name)[:1] if name else []
     where = "".join(f' in the line "{line.line}"' for _, line in lines)
     kind = f"A {tensor.dtype} tensor of shape {tuple(tensor.shape)}."
     if not tensor.requires_grad:

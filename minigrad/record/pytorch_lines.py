@@ -9,7 +9,7 @@ Only what fits is believed; a node for which nothing fits has no line.
 import linecache
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
@@ -90,7 +90,7 @@ class Lines:
         """The sites of as many nodes as possible."""
         for node in newest_first:
             if node.parents and node in self.names:
-                self.enter(node, self.fitting(node, list(assignments(self.codes, self.names[node]))))
+                self.enter(node, self.fitting(node, assignments(self.codes, self.names[node])))
         return self.sites
 
     def enter(self, node: Node, site: Site | None) -> None:
@@ -114,9 +114,8 @@ class Lines:
     def written(self, node: Node, text: str, user: Site) -> Site | None:
         """Where an operand is computed: it stands there itself, or is a variable that was assigned, rather before its use."""
         code, use = user
-        here = [(site, found) for site, found in operations(code) if found.expression == text]
-        given = [(site, found) for site, found in operations(code) if found.assigned == text]
-        given.sort(key=lambda each: each[0][1] >= use)
+        here = [line for line in operations(code) if line[1].expression == text]
+        given = assignments({code: use - 1}, text)
         return self.fitting(node, here) or self.fitting(node, given)
 
     def fitting(self, node: Node, here: list[Line]) -> Site | None:
@@ -128,16 +127,15 @@ class Lines:
         for site, found in here:
             called = code_of(self.around.get(found.operator))
             lines = (each for code in called for each in operations(code))
-            returned = [
-                (s, f) for s, f in lines if f.line in (f"return {f.expression}", f"return {f.assigned}")
-            ]
+            returned = ((s, f) for s, f in lines if f.line in (f"return {f.expression}", f"return {f.assigned}"))
             inside = next((s for s, f in returned if fits(f, mark)), None)
             if inside is not None or found.expression.endswith(")"):
                 return inside or site
         return None
 
 
-def assignments(codes: Codes, name: str) -> Iterator[Line]:
+def assignments(codes: Codes, name: str) -> list[Line]:
     """The lines that give a variable its value: the last one that has run first, those that have not run at the end."""
-    found = [(site, text) for code in codes for site, text in operations(code) if text.assigned == name]
-    yield from sorted(found, key=lambda each: each[0][1] > codes[each[0][0]])
+    lines = (line for code in codes for line in operations(code))
+    found = [(site, text) for site, text in lines if text.assigned == name]
+    return sorted(found, key=lambda each: each[0][1] > codes[each[0][0]])

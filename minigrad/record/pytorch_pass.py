@@ -45,6 +45,12 @@ def is_pytorch(value: Any) -> bool:
     return any((kind.__module__, kind.__name__) == ("torch", "Tensor") for kind in type(value).__mro__)
 
 
+def is_dense(tensor: Any) -> bool:
+    """Whether a tensor of PyTorch holds its numbers one after the other."""
+    meta = tensor.device.type == "meta"
+    return str(tensor.layout) == "torch.strided" and not tensor.is_nested and not meta
+
+
 def pytorch() -> Any:
     """The user's PyTorch.  RuntimeError for one that is too old."""
     torch: Any = sys.modules["torch"]

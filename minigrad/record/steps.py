@@ -6,7 +6,7 @@ from typing import Any
 from minigrad import tape
 from minigrad.record.contributions import explain_contribution
 from minigrad.record.moves import Contribution, Place, Step, same
-from minigrad.record.nodes import array_of, operation_of, stretched
+from minigrad.record.nodes import array_of, operation_of
 from minigrad.record.numbers import Array
 from minigrad.record.places import Graph
 from minigrad.tape import Walk
@@ -84,7 +84,7 @@ class Recorder:
         i, parent = sent.parent, node.parents[sent.slot]
         assert parent is not None
         sent.raw, sent.value = array_of(raw), array_of(value)
-        sent.summed = stretched(sent.raw.shape, sent.value.shape)
+        sent.summed = tape.stretched_axes(sent.value.shape, sent.raw.shape) or ()
         sent.hooked = node.hooks is not None and not same(array_of(walk.fit(raw, parent, node)), sent.value)
         # a node of several outputs has a gradient for each: nothing is added
         sent.before = None if parent.shape is None else self.sums.get(i)
