@@ -409,21 +409,29 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def is_seen_at_once(page: Any) -> None:
+    """The sentence, the whole graph and the controls are on the first screen, and none is over another."""
+    words, graph, controls = (page.locator(part).bounding_box() for part in (".mg-words", ".mg-graph", ".mg-tools"))
+    assert not page.evaluate("scrollY") and controls["y"] + controls["height"] <= page.viewport_size["height"] + 1
+    assert max(part["y"] + part["height"] for part in (words, graph)) <= controls["y"] + 1
+
+
 @pytest.mark.browser
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("name", ["index", pytest.param("playground", marks=pytest.mark.slow)])
 def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: Path, name: str) -> None:
     address = (playground / f"{name}.html").as_uri()
-    page.set_viewport_size({"width": 1400, "height": 900})
-    page.goto(address)
+    for width, height in ((390, 844), (1400, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(address)
+        is_seen_at_once(page)
     field, position, trouble = page.locator("#formula"), page.locator(".mg-pos"), page.locator(".trouble")
     assert position.inner_text() == "start, step 0 of 15"
     page.locator(".mg-title").click()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
     assert "The gradient of x was empty; now it is" in page.locator(".mg-words").inner_text(), "four presses, by node"
-    words, controls = (page.locator(part).bounding_box() for part in (".mg-words", ".mg-tools"))
-    assert words["y"] + 24 <= controls["y"] and not page.evaluate("scrollY"), "the sentence is on the first screen"
+    is_seen_at_once(page)
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowLeft")
     one = position.inner_text()
@@ -453,6 +461,10 @@ def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: P
     assert len(presets) == 6 and all(0 <= p["x"] <= 390 - p["width"] and p["height"] >= 44 for p in presets), "on a phone"
     assert other.locator("#formula").input_value() == "x = 2.1\nz = 1\ny = x * z"
     assert "step 1 of" in other.locator(".mg-pos").inner_text()
+    other.locator("[data-id=next]").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+        other.keyboard.press(key)
+    assert other.locator("[data-id=predict]").is_visible(), "one press on More away, by keyboard too"
     for broken in ("#formula=%E0%A4%A", "#formula=x&step=1e99", "#formula=x%3D1%0Ax*x&step=-7", "#step=oops"):
         other.goto("about:blank")
         other.goto(address + broken)
@@ -466,8 +478,9 @@ def test_on_a_touch_screen_the_front_page_names_no_key(chromium: Any, playground
     context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
     page.goto((playground / "index.html").as_uri())
-    for words in (page.locator(".mg-words").inner_text(), page.locator("[aria-labelledby=try] > p").inner_text()):
-        assert "Tap the button to the right of Play to compute" in words and "→" not in words
+    is_seen_at_once(page)
+    words = page.locator(".mg-words").inner_text()
+    assert "Tap the button to the right of Play to compute" in words and "→" not in page.locator("main").inner_text()
     context.close()
 
 

@@ -308,7 +308,7 @@ def playground_page() -> Page:
     """The playground as a page of its own."""
     words = (
         '<h1>Playground</h1>\n<p class="lead">A line such as <code>x = 3</code> or <code>x = [1, 2]</code> makes an input, '
-        "which you can also change above the picture. The backward pass starts from the last line. There are "
+        "which you can also change with a slider. The backward pass starts from the last line. There are "
         "<code>+ - * / ** @</code> and the functions sin, cos, exp, log, sqrt, tanh, sigmoid, relu, abs, sum and mean.</p>\n"
     )
     about = {"about": "Type a formula, move its inputs, and follow the backward pass step by step, without Python."}

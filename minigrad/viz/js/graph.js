@@ -77,7 +77,8 @@ export function makeGraph(S, options, on) {
 	// ---- fitting: the drawing that shows the whole graph in readable size
 	/** How well a drawing fits a width: what would have to be scrolled costs most, then rows, height and small text. */
 	function fitting(d, W) {
-		const H = W < 480 ? TALLEST.narrow : TALLEST.wide, at = between(SMALLEST, Math.min(W / d.w, H / d.h), 1);
+		const H = W < 480 ? TALLEST.narrow : TALLEST.wide, room = +getComputedStyle(el).getPropertyValue("--room") || H;  // a page may give less
+		const at = between(SMALLEST, Math.min(W / d.w, Math.min(H, room) / d.h), 1);
 		const cost = Math.max(0, d.w * at - W) * 20 + Math.max(0, d.h * at - H) * 2 + d.h * at * 0.5 + (1 - at) * 150 + d.rows * 60;
 		return { d, at, cost, height: Math.min(d.h * at, H) };
 	}

@@ -129,7 +129,7 @@ export function makeTransport(S, options, on) {
 	});
 
 	// ---- focus and keys
-	const controls = () => [...el.querySelectorAll("button, input")].filter((c) => !c.closest("[hidden]"));
+	const controls = () => [...el.querySelectorAll("button, input")].filter((c) => c.getClientRects().length);
 	const focusable = (it) => el.querySelectorAll("button, input").forEach((c) => { c.tabIndex = c === it ? 0 : -1; });
 	focusable(knob.next);
 	on(el, "focusin", (e) => focusable(e.target));
