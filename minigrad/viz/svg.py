@@ -142,7 +142,7 @@ def row(label: str, style: str, value: Any, w: float, y: float, tall: bool) -> s
         return written("label", 10, y + 10, label) + written(style, 10, y + 24, text)
     first = label if "grad" in style else sizes(value["s"])
     word, norm = size_of(value).split()
-    sized = written(style.replace("num", "label"), 44, y + 24, word) + written(style, 72, y + 24, norm)
+    sized = written("label", 44, y + 24, word) + written(style, 72, y + 24, norm)
     return thumb(value, 10, y + 1) + written(style, 44, y + 11, first) + sized
 
 
