@@ -34,7 +34,7 @@ def explain_contribution(sent: Contribution, step: Step, node: Node, graph: Grap
         sent.how, sent.rule, sent.note = "slot", "g", f"output {node.output_nr + 1}"
     elif isinstance(node, Unlisted):
         sent.how, sent.rule = "function", f"backward of {symbol(node.name())}"
-        sent.note = "A rule that this course does not have"
+        sent.note = node.note
     # several inputs side by side, or written into one another
     else:
         sent.rule, sent.note = "its part of g", "each input gets back the part that came from it"

@@ -18,9 +18,10 @@ from minigrad.tensor import Node, Tensor
 
 
 class Unlisted(Node):
-    """A node of PyTorch whose rule the table does not have."""
+    """A node of PyTorch that is shown without a rule; note: why."""
 
     __slots__ = ()
+    note = "A rule that this course does not have"
 
 
 def array_of(value: Any) -> Array:

@@ -24,7 +24,7 @@ from minigrad.record.pytorch_explained import cuts
 from minigrad.record.pytorch_forward import Noted
 from minigrad.record.pytorch_lines import Codes, Lines, assignments, user_code
 from minigrad.record.pytorch_pass import TAKES, Arrays, Move, Pass, Sent, edge_of, is_dense, is_leaf, pytorch
-from minigrad.record.pytorch_rows import row_of
+from minigrad.record.pytorch_rows import OTHER_FORM, OTHER_VALUES, row_of
 from minigrad.record.recording import Recording
 from minigrad.record.steps import Recorder
 from minigrad.tape import AccumulateGrad, Walk, stretched_axes
@@ -142,6 +142,8 @@ class Copies:
             return node
         name, content = theirs.name().rpartition(":")[2], dict[str, Any](__module__="builtins")
         base, function = Node if name in JOINS else Unlisted, getattr(type(theirs), "_forward_cls", None)
+        if name.startswith(OTHER_FORM):
+            content["note"] = OTHER_VALUES
         # its own lines are shown
         if function is not None and not function.__module__.startswith("torch."):
             saved = [t if t is None else self.tensor(t) for t in theirs.saved_tensors]

@@ -11,7 +11,8 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from types import CodeType, FrameType
+from traceback import walk_stack
+from types import CodeType
 from typing import Any
 
 from minigrad import errors
@@ -28,23 +29,18 @@ CELLS = 200
 
 def user_code(names: Mapping[str, Any]) -> Codes:
     """Code in which the graph may have been made, the nearest first: callers, other cells, methods of modules in sight."""
-    torch = os.path.dirname(sys.modules["torch"].__file__ or "")
-    frame: FrameType | None = sys._getframe(1)
-    found: Codes = {}
-    while frame is not None:
-        if not frame.f_code.co_filename.startswith((errors.PACKAGE, torch)) and readable(frame.f_code.co_filename):
-            found.setdefault(frame.f_code, frame.f_lasti)
-        frame = frame.f_back
+    torch: Any = sys.modules["torch"]
+    frames = (frame for frame, _ in walk_stack(sys._getframe(1)))
+    running = [(f.f_code, f.f_lasti) for f in frames if readable(f.f_code.co_filename)]
     cells = [file for file in reversed([*linecache.cache]) if "ipykernel" in file or file.startswith("<ipython-input")]
     others = [code for file in cells[:CELLS] for code in compiled(file)]
     for thing in names.values():
-        module = hasattr(thing, "named_parameters") and hasattr(thing, "modules")
-        module &= not isinstance(thing, type)
-        modules = thing.modules() if module else [thing]
+        modules = thing.modules() if isinstance(thing, torch.nn.Module) else [thing]
         others += [code for each in modules for code in code_of(each)]
-    for code in others:
-        if not code.co_filename.startswith((torch, errors.PACKAGE)):
-            found.setdefault(code, len(code.co_code))
+    found: Codes = {}
+    for code, at in (*running, *((code, len(code.co_code)) for code in others)):
+        if not code.co_filename.startswith((os.path.dirname(torch.__file__), errors.PACKAGE)):
+            found.setdefault(code, at)
     return found
 
 

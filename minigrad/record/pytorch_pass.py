@@ -189,15 +189,13 @@ class Pass:
         copied = self.arrays.copied
         move = Move(node, [None if g is None else copied(g) for g in received])
         self.moves.append(move)
-        complete: list[Any] = []
-        for (parent, nr), g in zip(self.edges[node], sent, strict=False):
-            nothing = parent is None or g is None
-            move.sent.append(None if nothing else self.arriving((parent, nr), g))
-            self.arrived[parent, nr] += 1
-            if parent is not None and is_leaf(parent) and self.arrived[parent, nr] == self.expected[parent, nr]:
-                complete.append(parent)
-        # PyTorch takes a leaf as soon as its gradient is complete
-        self.moves += [Move(leaf, []) for leaf in complete]
+        for edge, g in zip(self.edges[node], sent, strict=False):
+            nothing = edge[0] is None or g is None
+            move.sent.append(None if nothing else self.arriving(edge, g))
+            self.arrived[edge] += 1
+            # PyTorch takes a leaf as soon as its gradient is complete
+            if self.arrived[edge] == self.expected[edge] and is_leaf(edge[0]):
+                self.moves.append(Move(edge[0], []))
 
     def arriving(self, to: Output, g: Any) -> Sent:
         """A contribution, brought to the shape of what it is for and added to what is there."""

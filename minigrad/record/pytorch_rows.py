@@ -35,7 +35,8 @@ SAVED = {
 UNSAID = {"low": -math.inf, "high": math.inf, "correction": 1}
 REDUCTIONS = ("none", "mean", "sum")
 # rows whose rules are given what PyTorch does not save
-OTHER_FORM = ["Split", "Unbind", "SplitWithSizes", "MaxPool2DWithIndices", "AvgPool2D", "ConstantPadNd", "NativeBatchNorm"]
+OTHER_FORM = ("Split", "Unbind", "MaxPool2D", "AvgPool2D", "ConstantPadNd", "NativeBatchNorm")
+OTHER_VALUES = "PyTorch saves other values here than minigrad's rule takes"
 # names of nodes that several rows have: the row whose rule fits what PyTorch does
 CHOSEN = {
     "AddmmBackward0": "addmm",
@@ -80,10 +81,11 @@ def row_of(
     with the transpose of its weight, which is `linear`.
     """
     name, saved = node.name(), Attributes(node, shapes, arrays)
-    kind = name.removesuffix("Backward0").removesuffix("Backward1")
+    kind = name.removesuffix("Backward0").removesuffix("Backward1").lower()
     first = next((row for row in TABLE.values() if row.node_name == name), None)
-    row = None if kind in OTHER_FORM else TABLE.get(CHOSEN.get(name, ""), first or TABLE.get(kind.lower()))
-    if row is None or saved.alpha not in (None, 1) or (saved.beta not in (None, 1, 1.0) and name == "AddmmBackward0"):
+    row = TABLE.get(CHOSEN.get(name, ""), first or TABLE.get(kind))
+    scaled = saved.alpha not in (None, 1) or (kind == "addmm" and saved.beta != 1)
+    if row is None or scaled or name.startswith(OTHER_FORM):
         return None
     known: dict[str, Any] = {f"{x}_shape": tuple(s) for x, s in zip(row.inputs, shapes, strict=False) if s is not None}
     for word in {w for rule in row.arguments for w in rule} | {*row.statics}:
