@@ -134,7 +134,7 @@ def test_what_the_sandbox_holds() -> None:
         assert course == {f"minigrad/course/{name}" for name in (
             "__init__.py", "student/__init__.py", "student/wire.py", "student/worker.py", "student/slips.py",
             "grading/__init__.py", "grading/cells.py", "grading/confine.py", "grading/zygote.py", "data/digits.npz",
-            "data/passes.csv",
+            "data/names.txt", "data/passes.csv",
         )}  # fmt: skip
         engine = {name for name in names if name.startswith("minigrad/")} - course
         assert ("minigrad/tape.py" in engine) == with_engine

@@ -23,7 +23,7 @@ PREFIX = "minigrad-sandbox-"  # of its folder among the temporary files; then th
 PACKAGE = Path(__file__).resolve().parents[2]
 OPEN_ROOMS = ("wire.py", "worker.py", "slips.py")  # of `course/student`: the worker, without answers
 OPEN_WALLS = ("confine.py", "zygote.py", "cells.py")  # of `course/grading`
-DATA = ("digits.npz", "passes.csv")  # of `course/data`: what lessons load
+DATA = ("digits.npz", "names.txt", "passes.csv")  # of `course/data`: what lessons load
 
 _QUIET = '''"""Nothing is drawn, checked or shown in class grading, and the engine is not there where a student writes it."""
 
