@@ -329,7 +329,7 @@ class Tensor:
         tensor(True)
         """
         check(self._node, "can't retain_grad on Tensor that has requires_grad=False")
-        if not self.is_leaf:
+        if self._node and not self.is_leaf:
             Hooks.of(self._node).retained = weakref.ref(self)
 
     def register_hook(self, hook: Hook) -> RemovableHandle:
