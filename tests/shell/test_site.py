@@ -475,7 +475,8 @@ def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: P
 @pytest.mark.browser
 @pytest.mark.needs("chromium")
 def test_on_a_touch_screen_the_front_page_names_no_key(chromium: Any, playground: Path) -> None:
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    context = chromium.new_context(**phone, reduced_motion="reduce")  # it does not play, and the first sentence stays
     page = context.new_page()
     page.goto((playground / "index.html").as_uri())
     is_seen_at_once(page)
