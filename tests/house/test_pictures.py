@@ -17,9 +17,9 @@ OURS = [name for name in PICTURES if name not in OF_PYTORCH]
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in OURS])
 def test_a_picture_is_what_its_program_draws(name: str) -> None:
-    drawn, kept = PICTURES[name](), stored(name).read_text(encoding="utf-8")
-    assert NUMBER.sub("", drawn) == NUMBER.sub("", kept)
-    numbers = [float(number) for number in NUMBER.findall(kept)]
+    drawn, expected = PICTURES[name](), stored(name).read_text(encoding="utf-8")
+    assert NUMBER.sub("", drawn) == NUMBER.sub("", expected)
+    numbers = [float(number) for number in NUMBER.findall(expected)]
     assert [float(number) for number in NUMBER.findall(drawn)] == pytest.approx(numbers, abs=0.3)
 
 
