@@ -255,3 +255,18 @@ def test_a_list_without_a_bottom_is_a_value_like_any_other():
     assert server.look(["answer"])["answer"]["state"] == "there"
     assert server.value("answer").kind == "not plain"
     assert not worker.unanswered(inside)
+
+
+def test_a_change_that_takes_too_long_is_not_interrupted_while_it_asks(remote):
+    class Slow:
+        methods = ("slow",)
+
+        def slow(self, number):
+            return number
+
+    remote.exec(["def ask(outside, n):\n    while n > 0:\n        outside('slow', 2 * n)"])
+    stopped = 0
+    while stopped < 8 and remote.vary(["ask"]):
+        came = remote.run("ask(outside, 1)", {}, "", Slow())
+        stopped += isinstance(came, Failure) and came.type == "TimeoutError"
+    assert stopped == 8 and remote.dead is None

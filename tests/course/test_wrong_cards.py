@@ -44,7 +44,7 @@ CARDS = [  # exercise; an answer, or what is replaced in the solution; words of 
     ("11.1", (MAX, "z.std()"), "A number has become too large", ""),
     ("11.1", (MAX, "z.max()"), "Each row needs its own maximum", "What belongs in the place"),
     ("10.2", RECOVERED, "it has nan in it", "nearly what is needed"),
-    ("8.4", HELD, "4 losses were alive at the same time", "The operator"),
+    ("8.4", HELD, "4 losses were alive at the same time", ""),
     ("13.6", ("randn(n_in, n_hidden)", "randn(n_hidden, n_in)"), "These are the shapes of w1, b1, w2 and b2", "too large"),
     ("7.3", ("X[i, k] * G[i, j]", "X[i, j] * G[i, k]"), "How long is the axis", "have changed places"),
     ("7.3", ("(G, X, k, j)", "(G, X, j, k)"), "The inputs come in the order (G, X, k, j)", "have changed places"),

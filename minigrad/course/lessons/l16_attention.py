@@ -161,8 +161,8 @@ round(most / (8 * len(q)**2), 1)  # in matrices of all weights"""
 def probes_16_4(rng: np.random.Generator) -> Iterator[Probe]:
     for n, d, width in ((3, 2, 5), (5, 3, 2), (4, 4, 4)):
         yield call(*text_of(rng, n, d, width).values())
-    # So few rows that two loops over letters, too, end in time while their memory is measured.
-    large = run(MEMORY, **text_of(rng, 90, 4, 3)).seen_as(lambda most: most < 0.9).expect(True)
+    # So few rows that two loops over letters end in time while they are measured, and so many that a watchdog does not count.
+    large = run(MEMORY, **text_of(rng, 110, 4, 3)).seen_as(lambda most: most < 0.9).expect(True)
     yield large.on("It measures the memory: an array as large as the matrix of all weights is made. Make one row at a time.")
     last = text_of(rng, 6, 2, 3)
     yield unaided("backward_by_rows", by_matrix(**last), **last)

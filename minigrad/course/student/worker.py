@@ -216,9 +216,11 @@ class Server:
         until = time.process_time() + BRIEF
 
         def trace(frame: types.FrameType, event: str, what: Any) -> Any:
+            if frame.f_globals is not self.namespace and frame.f_code.co_filename != "<program>":
+                return None  # not in the middle of a question to the outside
             if time.process_time() > until:
                 raise TimeoutError
-            return trace if frame.f_globals is self.namespace or frame.f_code.co_filename == "<program>" else None
+            return trace
 
         before = sys.gettrace()
         sys.settrace(trace)
