@@ -207,6 +207,8 @@ def refused(error: Exception, a: Shape, b: Shape) -> Exception:
 
 # ------------------------------------------------------------------ wrong calls of public functions
 
+# functions of two tensors, the first of which may be a number
+NUMBER_FIRST = ("add", "sub", "mul", "div", "true_divide", "floor_divide", "remainder")
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}
 
 
@@ -220,6 +222,8 @@ def first_tensor(function: Callable[..., Any], tensor: type, call: Call) -> Call
     """The call with its first tensor, given by name, in front; TypeError where that is no tensor."""
     name = function.__name__
     args, rest = call[0], dict(call[1])
+    if name in NUMBER_FIRST and isinstance(args[-1], tensor) and isinstance(args[0], (int, float)):
+        return call
     if args:
         raise must_be_tensor(name, "input", 1, args[0])
     for known in (_parameters(function)[0], "input", "self", "x", "a"):

@@ -910,9 +910,13 @@ def backward(
         t.retain_grad()
         targets[t._node] = None
     run(begin, create_graph, retain_graph, targets)
+    retain = create_graph if retain_graph is None else retain_graph
     for node, g in targets.items():
         if g is not None and isinstance(node, AccumulateGrad):
             Walk([], create_graph).accumulate(node, g)
+        # as in PyTorch, which calls the backward of an input's own operation too
+        elif g is not None and node.versions is not None and not retain:
+            node.saved = None
 
 
 def grad(

@@ -92,16 +92,6 @@ def in_place(*functions: Callable[..., Any]) -> list[Callable[..., Any]]:
     return [twin(function) for function in functions]
 
 
-def augmented(operation: Any) -> Callable[[Tensor, Any], Any]:
-    """The method behind an augmented assignment, such as `x += y`."""
-
-    def assign(self: Tensor, other: Any) -> Any:
-        __tracebackhide__ = True
-        return write(self, operation, other)
-
-    return assign
-
-
 # What numpy can compute straight into the target's memory.
 DIRECT = {table.add: np.add, table.sub: np.subtract, table.mul: np.multiply}
 

@@ -30,9 +30,7 @@ class Parameter(Tensor):
     """
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
-        source = empty(0) if data is None else data
-        if not isinstance(source, Tensor):
-            raise TypeError(f"Parameter data must be a Tensor, but got {type(source).__name__}")
+        source = (empty(0) if data is None else data).detach()
         self = object.__new__(cls)
         errors.check(not requires_grad or source.is_floating_point(), errors.ONLY_FLOATS)
         self._data = source._writable()

@@ -46,7 +46,7 @@ def leaf(array: Array, requires_grad: bool = False, device: Any = None) -> Tenso
     made = wrap(array if array.ndim else array[()])
     if state.inference:
         made._counter = Untracked(made._counter)
-    return made.requires_grad_() if requires_grad else made
+    return made.requires_grad_(requires_grad) if requires_grad else made
 
 
 def size_of(function: str, size: tuple[Any, ...]) -> tuple[int, ...]:
@@ -104,7 +104,9 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     kind = dtype or found
     try:
         return cells.astype(kind.numpy)
-    except OverflowError:
+    except (OverflowError, ValueError) as error:
+        if "too large" in str(error):
+            raise ValueError("Overflow when unpacking long long") from None
         raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow") from None
 
 
@@ -132,7 +134,8 @@ def _type(cells: Array) -> DType:
         elif kind is list:
             raise _ragged(cells)
         elif kind is str:
-            raise ValueError("too many dimensions 'str'")
+            nested = cells.ndim and isinstance(cells.flat[0], str)
+            raise ValueError("too many dimensions 'str'") if nested else TypeError("new(): invalid data type 'str'")
         else:
             complexes = ": minigrad leaves out complex numbers" * (kind is complex)
             raise RuntimeError(f"Could not infer dtype of {kind.__name__}{complexes}")
@@ -174,7 +177,7 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 @public
 def zeros(
-    *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    *shape: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """All zeros: `zeros(2, 3)` or `zeros((2, 3))`, of the default type."""
     return _filled(np.zeros, "zeros", shape or (size,), dtype, requires_grad, device)
@@ -182,7 +185,7 @@ def zeros(
 
 @public
 def ones(
-    *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    *shape: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """All ones: `ones(2, 3)` or `ones((2, 3))`, of the default type."""
     return _filled(np.ones, "ones", shape or (size,), dtype, requires_grad, device)
@@ -190,7 +193,7 @@ def ones(
 
 @public
 def empty(
-    *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    *shape: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """Room for numbers that are to be written: they are zeros here, and anything in PyTorch."""
     return _filled(np.zeros, "empty", shape or (size,), dtype, requires_grad, device)

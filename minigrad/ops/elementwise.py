@@ -23,7 +23,7 @@ from minigrad.kernels import of_kinds
 from minigrad.operation import attach, public
 from minigrad.ops.creation import converted, result_type
 from minigrad.tensor import Tensor, plain, wrap
-from minigrad.views import augmented, check_writable, in_place, overwrite, write
+from minigrad.views import check_writable, in_place, overwrite, write
 
 NUMBER = (bool, int, float, np.generic)
 OPERAND = (Tensor, np.ndarray, *NUMBER)
@@ -401,12 +401,17 @@ def left_out(self: Tensor, other: Any) -> Any:
     raise TypeError("minigrad leaves out << and >>")
 
 
-def reflected(row: Any) -> Any:
-    """The method for a number in front: `2 % x`."""
-    return lambda self, other: row(other, self)
-
-
 # -------------------------------------------------------------- writing
+
+
+def augmented(operation: Any) -> Callable[[Tensor, Any], Any]:
+    """The method behind an augmented assignment, such as `x += y`."""
+
+    def assign(self: Tensor, other: Any) -> Any:
+        __tracebackhide__ = True
+        return write(self, operation, other)
+
+    return assign
 
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
@@ -441,8 +446,8 @@ attach(*in_place(square, round, nan_to_num, add, sub, mul, div, pow, remainder, 
 
 attach(__add__=table.add, __radd__=table.add, __sub__=table.sub, __rsub__=__rsub__)
 attach(__mul__=table.mul, __rmul__=table.mul, __truediv__=table.div, __rtruediv__=__rtruediv__)
-attach(__floordiv__=table.floor_divide, __rfloordiv__=reflected(table.floor_divide))
-attach(__mod__=modulo, __rmod__=reflected(table.remainder_tensor))
+attach(__floordiv__=table.floor_divide, __rfloordiv__=lambda x, y: table.floor_divide(y, x))
+attach(__mod__=modulo, __rmod__=lambda x, y: table.remainder_tensor(y, x))
 attach(__pow__=__pow__, __rpow__=__rpow__)
 attach(__lshift__=left_out, __rshift__=left_out)
 attach(__neg__=table.neg, __pos__=__pos__, __abs__=table.abs, __invert__=__invert__)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from operator import index
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -270,7 +271,7 @@ def _floats(kernel: str, dtype: Any, ordinary: DType | None = None) -> Any:
 
 @public
 def rand(
-    *shape: Any, size: Any = (),
+    *shape: Any, size: Any = None,
     generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """Uniform numbers in [0, 1): `rand(2, 3)` or `rand((2, 3))`."""
@@ -281,7 +282,7 @@ def rand(
 
 @public
 def randn(
-    *shape: Any, size: Any = (),
+    *shape: Any, size: Any = None,
     generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """Numbers from the normal distribution with mean 0 and standard deviation 1."""
@@ -319,7 +320,7 @@ def randint(
         raise no_size("randint", size)
     kind = kind_of(dtype, "randint", dtypes.int64).numpy
     source = generator or default_generator
-    numbers = source.randint(int(low), int(high), size_of("randint", (size,)))
+    numbers = source.randint(index(low), index(high), size_of("randint", (size,)))
     return leaf(numbers.astype(kind), requires_grad, device)
 
 
@@ -353,6 +354,7 @@ def normal(
 @public
 def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
     """For each probability in `input`, 1 or 0.  RuntimeError for one outside [0, 1]."""
+    errors.floats_only("bernoulli_tensor_cpu_p_", input.dtype)
     p = np.asarray(input._data)
     right = ((p >= 0) & (p <= 1)).all()
     check(right, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
@@ -364,6 +366,7 @@ def uniform_(self: Tensor, a: float = 0, b: float = 1, *, generator: Any = None)
     """Fill with uniform numbers in [a, b)."""
     kind = _floats(UNIFORM, self.dtype)
     source = generator or default_generator
+    check(a <= b, f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}")
     return write(self, lambda x: wrap(source.uniform(x.shape, a, b, kind)))
 
 

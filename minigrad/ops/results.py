@@ -15,11 +15,10 @@ class Picked(NamedTuple):
     indices: Tensor
 
     def __repr__(self) -> str:
-        name = type(self).__name__
-        return f"torch.return_types.{name}(\nvalues={self.values!r},\nindices={self.indices!r})"
+        return f"{type(self).__name__}(\nvalues={self.values!r},\nindices={self.indices!r})"
 
 
 @functools.cache
 def return_type(name: str) -> type[Picked]:
-    """The type of what a function returns, under the function's name."""
-    return type(name, (Picked,), {"__slots__": ()})
+    """The type of what a function returns, under PyTorch's name for it."""
+    return type(f"torch.return_types.{name}", (Picked,), {"__slots__": ()})

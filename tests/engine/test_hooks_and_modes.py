@@ -65,6 +65,15 @@ def test_backward_to_given_inputs_makes_them_retain() -> None:
     assert y.retains_grad and y.grad.tolist() == [3.0] and x.grad is None
 
 
+def test_backward_to_given_inputs_frees_what_made_them() -> None:
+    x = leaf(1.0)
+    y = x.exp()
+    (y * 3).backward(inputs=[y], retain_graph=True)
+    (y * 3).backward(inputs=[y])
+    with pytest.raises(RuntimeError, match="a second time"):
+        y.backward()
+
+
 def test_a_hook_may_take_a_gradient_away() -> None:
     x = mg.ones(2, requires_grad=True)
     y = x * 2
