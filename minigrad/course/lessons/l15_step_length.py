@@ -42,8 +42,8 @@ def tools() -> dict[str, Any]:
 # --- 15.1 a product with the Hessian -------------------------------------------------------------------
 
 LINEAR = "hvp(lambda w: A @ w, w, v, 0.5)"
-EXP = "hvp(np.exp, w, v, eps)"
-UNCHANGED = "hvp(np.exp, w, v, 0.5)\n[w, v]"
+EXP = "hvp(lambda w: np.exp(w), w, v, eps)"  # np.exp itself takes a second argument
+UNCHANGED = "hvp(lambda w: np.exp(w), w, v, 0.5)\n[w, v]"
 CALLS = "calls = []\nhvp(lambda w: calls.append(1) or 3 * w, w, v, 0.5)\nlen(calls)"
 AS_BEFORE = "The arrays that you are given have to be as they were before the call."
 TWO_PASSES = "One product takes two gradients, so `gradient` is called twice."
@@ -111,10 +111,10 @@ def probes_15_2(rng: np.random.Generator) -> Iterator[Probe]:
 
 # --- 15.3 the limit of the rate ------------------------------------------------------------------------
 
-BOWL = "limit(lambda w: A @ (w - 1.0), w, momentum)"
-CUBIC = "limit(lambda w: c * w**2, w, momentum)"
+BOWL = "limit(lambda w: A @ (w - 9.0), w, momentum)"
+BENT = "limit(lambda w: c * np.exp(w), w, momentum)"
 HESSIAN = "The Hessian of this loss is A, at each place."
-BENDS = "This gradient is no product with a matrix. Its Hessian at w has 2 * c * w on the diagonal, and zeros elsewhere."
+BENDS = "This gradient is no product with a matrix. Its Hessian at w has c * exp(w) on the diagonal and zeros elsewhere."
 AGAIN = "[limit(lambda w: A @ w, w, m) for m in (0.0, 0.5)]"
 
 
@@ -130,9 +130,9 @@ def probes_15_3(rng: np.random.Generator) -> Iterator[Probe]:
         largest = float(rng.uniform(0.25, 8.0))
         A = matrix(rng, [largest * part for part in parts])
         yield of_limit(BOWL, A=A, w=numbers(rng, 3), momentum=momentum).on(HESSIAN).expect(2 * (1 + momentum) / largest)
-    c, w = np.array([1.5, 0.5, 1.0]), np.array([3.0, 2.0, 1.5])[rng.permutation(3)]
-    curvatures = 2 * c * w
-    yield of_limit(CUBIC, c=c, w=w, momentum=0.25).on(BENDS).expect(2.5 / curvatures.max())
+    c, w = rng.uniform(0.5, 2.0) * np.array([1.5, 0.5, 1.0]), np.array([3.0, 2.0, 1.5])[rng.permutation(3)]
+    curvatures = c * np.exp(w)
+    yield of_limit(BENT, c=c, w=w, momentum=0.25).on(BENDS).expect(2.5 / curvatures.max())
     largest = float(rng.uniform(3.0, 8.0))
     yield of_limit(AGAIN, A=matrix(rng, [largest, largest / 3]), w=numbers(rng, 2)).expect([2 / largest, 3 / largest])
 
