@@ -411,7 +411,7 @@ def test_engine_writes_what_is_missing_and_says_whose_it_is(folder: Path, capsys
     assert run("engine") == 0
     shown = capsys.readouterr().out
     assert re.search(r"yours +6\.1\n +from the reference +3\.1, .*6\.3\n +not there yet +7\.1, ", shown), shown
-    assert shown.endswith("minigrad engine --upto 08 writes what is missing of the lessons before 08.\n")
+    assert shown.endswith("minigrad engine --upto 08 writes 7.1: all that is missing of the lessons before 08.\n")
     assert run("progress") == 0
     assert "my_engine.py has 1 of" in (shown := capsys.readouterr().out) and "from the reference 3.1, 3.2" in shown
 

@@ -339,9 +339,10 @@ class Finder(MetaPathFinder):
 
 def of_the_gap(parts: Sequence[Part]) -> str:
     """What the file lacks, and what to do about it."""
-    ids = listed([part.id for part in parts])
+    ids, after = listed([part.id for part in parts]), f"{parts[-1].lesson + 1:02d}"
     return (f"{FILE} lacks {ids}, so `import my_engine` takes what is missing from the solutions. Solve and keep it, or type "
-            f"`minigrad engine --upto {parts[-1].lesson + 1:02d}` in a terminal, which writes it into your file.")  # fmt: skip
+            f"`minigrad engine --upto {after}` in a terminal, which writes into your file what it lacks of the lessons "
+            f"before {after}.")  # fmt: skip
 
 
 def listed(ids: Sequence[str]) -> str:

@@ -18,8 +18,9 @@ def told(folder: Path) -> str:
     lines = [f"Your own engine is {file}." if text else f"There is no {file} yet: keep(\"3.1\") in the exercises begins it."]
     lines += [f"  {words:18}  {', '.join(ids)}" for words, ids in rows.items() if ids]
     if missing := rows["not there yet"]:
-        upto = f"{given()[missing[0]].lesson + 1:02d}"
-        lines += [f"minigrad engine --upto {upto} writes what is missing of the lessons before {upto}."]
+        before = given()[missing[0]].lesson + 1
+        first, upto = listed([id for id in missing if given()[id].lesson < before]), f"{before:02d}"
+        lines += [f"minigrad engine --upto {upto} writes {first}: all that is missing of the lessons before {upto}."]
     return "\n".join(lines)
 
 
