@@ -80,6 +80,7 @@ def test_what_is_written_down_is_practice() -> None:
         assert everything["points"] == everything["out_of"] == sum(v["out_of"] for v in verdicts)
 
 
+@pytest.mark.slow
 def test_no_truth_value_of_a_students_process_decides() -> None:
     """Numbers come out and are compared here; but `requires_grad` is a yes or no that a tensor of the student's own holds.
 

@@ -532,7 +532,8 @@ def test_wrong_answers_have_names_that_stay():
         assert not any("0x" in id for id in ids), (exercise.id, ids)
 
 
-@pytest.mark.parametrize("number", [*(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 7)), 7])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(1, 8))
 def test_the_clinic_tells_no_letter(number):
     """What is no letter, and what is the wrong one, is refused without the letter that is asked for."""
     exercise = lessons.find(f"13.{number}")

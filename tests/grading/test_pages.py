@@ -86,6 +86,7 @@ def test_the_report_sorts_filters_and_leads_to_every_page(page: Any, out: Path) 
     assert page.title() != "taken" and page.errors == []
 
 
+@pytest.mark.slow
 def test_an_interrupted_write_leaves_the_old_page(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from minigrad.course.grading import pages
 

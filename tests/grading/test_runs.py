@@ -81,6 +81,7 @@ def left_behind() -> Iterator[Path]:
             yield path
 
 
+@pytest.mark.slow
 def test_a_class_from_start_to_end(tmp_path: Path, level: str) -> None:
     before = set(left_behind())
     hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=WRONG, cy=b"", dan="def vjp_square(v, x):\n    ...")
@@ -439,6 +440,7 @@ def test_a_large_class_needs_no_more_memory(tmp_path: Path, level: str) -> None:
     assert peaks[1] < peaks[0] + 200_000, peaks
 
 
+@pytest.mark.slow
 def test_a_result_depends_on_every_file_of_the_judge() -> None:
     """Else a run that goes on after an update would take over what an older judge said."""
     course = journal.PACKAGE / "course"

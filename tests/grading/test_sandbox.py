@@ -138,6 +138,7 @@ def test_the_self_test_notices_each_wall_that_is_missing(monkeypatch: pytest.Mon
         assert any(escape in problem for problem in found), (wall, found)
 
 
+@pytest.mark.slow
 def test_a_zygote_that_is_lost_is_replaced() -> None:
     box = grader("landlock").sandbox(frozenset({"engine"}))
     box.start()

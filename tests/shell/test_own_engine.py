@@ -263,6 +263,7 @@ def test_a_file_that_cannot_be_imported(
         imported()
 
 
+@pytest.mark.slow
 def test_without_a_file_and_in_a_test_it_is_the_reference(
     course: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

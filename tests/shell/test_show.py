@@ -129,6 +129,7 @@ def test_an_engine_that_does_not_run_is_one_sentence(
     assert says in refused(capsys, "03")
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_sentence_and_leaves_no_half_page(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))

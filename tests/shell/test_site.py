@@ -512,6 +512,7 @@ def test_the_picture_plays_once_by_itself(page: Any, playground: Path) -> None:
     assert page.errors == [] and page.refused == []
 
 
+@pytest.mark.slow
 def test_the_scripts_of_a_page_are_small() -> None:
     assert len(site.stepper_script()) <= 107_000
     assert len(site.playground_script()) <= 18_400

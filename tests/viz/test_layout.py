@@ -210,6 +210,7 @@ def within_budgets(made: dict) -> bool:
     return size <= 500_000 and len(widest(made, made["layout"]["start"])["nodes"]) <= 300
 
 
+@pytest.mark.slow
 def test_forty_layers_are_shown_whole() -> None:
     loss, _kept = stack_of_layers(40)
     made = data_of(loss, None, {"loss": loss}, None)[0]

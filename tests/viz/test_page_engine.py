@@ -328,6 +328,7 @@ def test_what_is_said_of_a_typed_formula_is_what_python_says(engine, tmp_path) -
                 assert one == other, text
 
 
+@pytest.mark.slow
 def test_nothing_that_is_typed_can_be_run() -> None:
     for source in (pages.script(), pages.playground()):
         assert "eval(" not in source and "Function(" not in source
