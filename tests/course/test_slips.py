@@ -143,16 +143,33 @@ def test_a_change_that_makes_a_loop_endless_takes_no_longer():
     assert time.process_time() - begun < 3
 
 
-def test_a_change_is_named_only_where_two_questions_confirm_it():
-    code = "def double(x):\n    return 3 * x"
+def one_change(code, oracle, probes):
+    """Whether the judge names a change of this function; `probes` makes the questions from a student's random numbers."""
     linecache.cache["<cell 99.1>"] = (len(code), None, code.splitlines(keepends=True), "<cell 99.1>")
     space = {"__name__": "__main__"}
     exec(compile(code, "<cell 99.1>", "exec"), space)
+    asked = function("99.1", "double", title="double", oracle=oracle, alternatives=[oracle], probes=probes)
+    return "One change" in " ".join(judge(asked, Local(space), tries=1000).lines)
 
+
+def test_a_change_is_named_only_where_two_questions_confirm_it():
     def said(*numbers, drawn):
-        asked = function("99.1", "double", title="double", oracle=lambda x: 2 * x, alternatives=[lambda x: x + x],
-                         probes=lambda rng: [call(x + drawn * rng.uniform()) for x in numbers])  # fmt: skip
-        return "One change" in " ".join(judge(asked, Local(space), tries=1000).lines)
+        probes = lambda rng: [call(x + drawn * rng.uniform()) for x in numbers]
+        return one_change("def double(x):\n    return 3 * x", lambda x: 2 * x, probes)
 
     assert not said(1.5, drawn=False)  # the one question is the same for everybody
     assert said(1.5, drawn=True) and said(1.5, 2.5, drawn=False)
+
+
+def test_a_change_that_fresh_questions_refuse_is_not_named():
+    def said(others):
+        draws = []
+
+        def probes(rng):
+            draws.append(rng.uniform())
+            return [call(2.0), call(2.0 if draws[-1] == draws[0] else others)]  # another student has another second number
+
+        return one_change("def double(x):\n    return x + 3.5", lambda x: x**5 - 28, probes)
+
+    assert said(2.0)  # x + 2 gives 4, too, and no question of anybody tells them apart
+    assert not said(3.0)

@@ -76,7 +76,7 @@ AFTER = (
 )
 TWICE = (
     "x = torch.tensor(data, requires_grad=True)\nseparate(x, [lambda x: (x * 5).sum()])\n"
-    "[g.tolist() for g in separate(x, [lambda x: (x * x).sum()])]"
+    "square = lambda x: (x * x).sum()\n[g.tolist() for g in separate(x, [square, square])]"
 )
 NO_LOSS = "x = torch.tensor(data, requires_grad=True)\nlen(separate(x, []))"
 
@@ -86,7 +86,7 @@ def probes_4_2(rng: np.random.Generator) -> Iterator[Probe]:
         right = [[2.0] * data.size, (2 * data).tolist(), (3 * data**2).tolist()]
         yield run(SEPARATE, data=data.tolist()).expect(right).show()
         yield run(AFTER, data=data.tolist()).expect(right)
-        yield run(TWICE, data=data.tolist()).expect([right[1]])
+        yield run(TWICE, data=data.tolist()).expect([right[1], right[1]])
     yield run(NO_LOSS, data=[2.5]).expect(0)
 
 
@@ -139,7 +139,8 @@ def probes_4_4(rng: np.random.Generator) -> Iterator[Probe]:
         yield run(SCALED, x=x.tolist()).expect((x / x.sum()).tolist()).show()
         yield run(SCALED_GRAD, x=x.tolist(), weights=weights.tolist()).expect((weights / x.sum()).tolist())
         yield run(SCALED_AFTER, x=x.tolist(), weights=weights.tolist()).expect([weights, x.tolist()])
-    yield run("scaled(torch.tensor(x)).tolist()", x=[2.0, 0.5, 1.5]).expect([0.5, 0.125, 0.375])
+    x = abs(numbers(rng, 2, 3)) * np.array([[1, -0.2, 1], [-0.2, 1, 1]])  # two axes, and numbers of both signs
+    yield run("scaled(torch.tensor(x)).tolist()", x=x.tolist()).expect((x / x.sum()).tolist())
 
 
 # --- 4.5 which rule needs its input ---------------------------------------------------------------------------

@@ -184,6 +184,8 @@ def probes_5_5(rng: np.random.Generator) -> Iterator[Probe]:
     same = MUL + NEW + "a.mark, b.mark = marks\nc = mul(a, b)"
     yield on_given(CLASSES, same, "[getattr(p, 'mark', None) for p in c.parents]", **pair, marks=marks).on(
         "The parents of the result are a and b themselves.").expect(marks)  # fmt: skip
+    added = "add = operation('+', np.add, lambda g, x, y: (g, g))\n" + product + "d = add(a, b)\nd.grad = s\nd._backward()\n"
+    yield on_given(CLASSES, added + push, both, **pair, g=g, s=s).expect([s + g * b, s + g * a])
     op = str(rng.choice(["cube", "third", "half"])) + str(rng.integers(10, 99))
     named = "c = operation(op, np.negative, lambda g, x: -g)(Tensor(a))"
     yield on_given(CLASSES, named, "c.op", op=op, a=a).on("The result stores the name of its operation.").expect(op)

@@ -184,8 +184,9 @@ def probes_9_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(REVERSE.replace("(x, k)", "(Reverse.apply(x, 2.0), k)"), x=x, k=-3.0, v=v).expect(-6 * v)
     yield run(REVERSE, x=x, k=0.0, v=v).expect(0 * v)
     yield run(TWICE.format("RoundThrough.apply(Reverse.apply(x, 0.25))"), x=x, v=v).expect(-0.5 * v)
-    whole = rng.integers(-9, 9, size=6).astype(float)
-    yield run("RoundThrough.apply(torch.tensor(x))", x=whole + rng.uniform(-0.45, 0.45, size=6).round(2)).expect(whole)
+    even = 2.0 * rng.integers(-4, 5, size=6)  # a tie on each side of an even number goes to it
+    away = rng.permutation([0.5, -0.5, 0.5, -0.5, *rng.uniform(-0.45, 0.45, size=2).round(2)])
+    yield run("RoundThrough.apply(torch.tensor(x))", x=even + away).expect(even)
 
 
 # --- 9.5 a gradcheck of one's own ----------------------------------------------------------------------

@@ -217,12 +217,14 @@ def by_list(name: str, *given: Any) -> Any:
 
 def probes_12_3(rng: np.random.Generator) -> Iterator[Probe]:
     images = rng.integers(0, 17, (10, 2, 2)).astype(np.uint8)
-    more = rng.integers(0, 13, (15, 3, 2)).astype(np.uint8)
-    for given in ((images, np.arange(10), 3), (more, rng.permutation(15), 7)):
+    more = rng.integers(0, 13, (16 + rng.integers(2), 3, 2)).astype(np.uint8)  # four fifths of it is no whole number
+    for given in ((images, np.arange(10), 3), (more, rng.permutation(len(more)), 7)):
         yield call(*given).of("split").told_by(of_split(*given))
     scores = np.array([[2.0, 1.0, 0.1], [-0.3, -1.2, -0.1], [1.0, 0.3, 0.1], [0.4, 0.5, 0.2], [3.0, 4.0, 5.0]])
     yield call(scores, np.array([0, 2, 1, 1, 2])).of("accuracy").show()
-    yield call(numbers(rng, 6, 3), np.array([0, 1, 2, 0, 1, 1])).of("accuracy")
+    tied, places = numbers(rng, 6, 3), [[0, 1], [0, 2], [1, 2], [0, 1], [0, 2], [1, 2]]
+    np.put_along_axis(tied, np.array(places), 4.5, axis=1)
+    yield call(tied, np.array([place[n] for place, n in zip(places, rng.permutation([0, 0, 0, 1, 1, 1]))])).of("accuracy")
     yield call(np.array([[1000.0, 2000.0], [-3000.0, -1000.0], [800.0, -800.0]]), np.array([1, 1, 0])).of("accuracy")
     large = rng.integers(0, 17, (5, 8, 8)).astype(np.uint8), np.array([3, 1, 4, 1, 5]), 2
     yield call(*large).of("split").told_by(of_split(*large))

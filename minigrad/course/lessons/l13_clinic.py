@@ -289,7 +289,7 @@ def probes_13_6(rng: np.random.Generator) -> Iterator[Probe]:
     yield leaves.seen_as(lambda grads: [g is not None and bool((g.array == 3).all()) for g in grads]).expect([True] * 4)
     yield run(GRADIENTS, x=x, labels=labels).on(NOT_ZERO).seen_as(which_learn(x, labels)).expect([True] * 4)
     more = rng.integers(20, size=5).tolist()
-    drawn = (400 + more[0], 60 + more[1], 40 + more[2]), (4, 24 + more[3], 40 + more[4])
+    drawn = (400 + more[0], 60 + more[1], 8 + more[2] // 5), (4, 24 + more[3], 40 + more[4])
     for sizes in ((400, 100, 40), (4, 24, 40), *drawn):
         yield run(SPREAD, sizes=sizes).on(FITTING).seen_as(spread).expect(["fits", "fits"])
 
