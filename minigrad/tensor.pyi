@@ -370,9 +370,9 @@ class Tensor:
     def broadcast_to(self, *size: Any) -> Tensor:
         """A view repeated to this shape."""
     def ceil(self) -> Tensor:
-        """The smallest whole number that is not smaller; its gradient is 0."""
+        """Rounded up to a whole number; its gradient is 0."""
     def ceil_(self) -> Tensor:
-        """The smallest whole number that is not smaller; its gradient is 0."""
+        """Rounded up to a whole number; its gradient is 0."""
     def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """At most this number of views of equal size; the last may be smaller."""
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
@@ -432,9 +432,9 @@ class Tensor:
     def equal(self, other: Tensor) -> builtins.bool:
         """Whether shapes and all elements are the same; a bool, not a tensor."""
     def erf(self) -> Tensor:
-        """The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to input."""
+        """The error function: 2/√π times the integral of exp(-t²) from 0 to input."""
     def erf_(self) -> Tensor:
-        """The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to input."""
+        """The error function: 2/√π times the integral of exp(-t²) from 0 to input."""
     def exp(self) -> Tensor:
         """e to the power of each number; integers give floats."""
     def exp_(self) -> Tensor:
@@ -456,9 +456,9 @@ class Tensor:
     def float(self) -> Tensor:
         """The tensor as torch.float32; itself if it is."""
     def floor(self) -> Tensor:
-        """The largest whole number that is not larger; its gradient is 0."""
+        """Rounded down to a whole number; its gradient is 0."""
     def floor_(self) -> Tensor:
-        """The largest whole number that is not larger; its gradient is 0."""
+        """Rounded down to a whole number; its gradient is 0."""
     def floor_divide(self, other: Any) -> Tensor:
         """input / other rounded down; its backward raises."""
     def fmod(self, other: Any) -> Tensor:
@@ -547,7 +547,7 @@ class Tensor:
     def max(self, dim: Tensor | None = None, *, other: Tensor | None = None) -> Tensor:
         """The largest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
     def maximum(self, other: Any) -> Tensor:
-        """The larger of two; of equal ones each gets half the gradient."""
+        """The larger of two; equal ones share the gradient."""
     def mean(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, dtype: Any = None) -> Tensor:
         """The mean of all elements, or along `dim`; of floats only, or with `dtype=`."""
     @overload
@@ -563,7 +563,7 @@ class Tensor:
     def min(self, dim: Tensor | None = None, *, other: Tensor | None = None) -> Tensor:
         """The smallest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
     def minimum(self, other: Any) -> Tensor:
-        """The smaller of two; of equal ones each gets half the gradient."""
+        """The smaller of two; equal ones share the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:
         """The product of two matrices, (n, m) and (m, p): (n, p)."""
     def movedim(self, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> Tensor:

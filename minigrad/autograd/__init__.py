@@ -12,13 +12,14 @@ detect_anomaly             stop at the first nan
 import sys
 
 from minigrad import errors, function, tape
-from minigrad.autograd import functional, graph
-from minigrad.autograd.anomaly import detect_anomaly, set_detect_anomaly
-from minigrad.autograd.checks import GradcheckError as GradcheckError
-from minigrad.autograd.checks import check_graph, gradcheck, gradgradcheck
 from minigrad.function import Function
 from minigrad.operation import public
 from minigrad.tape import enable_grad, inference_mode, no_grad, set_grad_enabled
+
+from . import functional, graph
+from .anomaly import detect_anomaly, set_detect_anomaly
+from .checks import GradcheckError as GradcheckError
+from .checks import check_graph, gradcheck, gradgradcheck
 
 backward, grad = public(tape.backward), public(tape.grad)
 __all__ = [

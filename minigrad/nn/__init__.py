@@ -7,9 +7,10 @@ parameters their first values; utils.py clips gradients.
 
 # ruff: noqa: F403 (the layers are named once, in layers.py)
 from minigrad import errors
-from minigrad.nn import functional, init, layers, utils
-from minigrad.nn.layers import *
-from minigrad.nn.module import Module, Parameter
+
+from . import functional, init, layers, utils
+from .layers import *
+from .module import Module, Parameter
 
 __all__ = ["Module", "Parameter", "functional", "init", "utils"]
 __all__ += layers.__all__

@@ -14,7 +14,6 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.operation import public
-from minigrad.ops.random import Generator
 from minigrad.tape import no_grad
 from minigrad.tensor import Tensor
 
@@ -55,17 +54,17 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
 
 @public
-def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Uniform numbers in [a, b)."""
     with no_grad():
-        return tensor.uniform_(a, b, generator=generator)
+        return tensor.uniform_(a, b)
 
 
 @public
-def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Normal numbers."""
     with no_grad():
-        return tensor.normal_(mean, std, generator=generator)
+        return tensor.normal_(mean, std)
 
 
 def _fans(tensor: Tensor) -> tuple[int, int]:
@@ -77,42 +76,40 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
 
 
 @public
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Uniform in ± gain * sqrt(6 / (fan in + fan out))."""
     bound = math.sqrt(3) * gain * math.sqrt(2 / sum(_fans(tensor)))
-    return uniform_(tensor, -bound, bound, generator)
+    return uniform_(tensor, -bound, bound)
 
 
 @public
-def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Normal with standard deviation gain * sqrt(2 / (fan in + fan out))."""
     std = gain * math.sqrt(2 / sum(_fans(tensor)))
-    return normal_(tensor, 0.0, std, generator)
+    return normal_(tensor, 0.0, std)
 
 
 @public
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
-    generator: Generator | None = None,
 ) -> Tensor:
     """Uniform in ± gain * sqrt(3 / fan).
 
     The gain is that of the nonlinearity, with slope `a` for "leaky_relu".
     """
     bound = math.sqrt(3) * _kaiming(tensor, a, mode, nonlinearity)
-    return uniform_(tensor, -bound, bound, generator)
+    return uniform_(tensor, -bound, bound)
 
 
 @public
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
-    generator: Generator | None = None,
 ) -> Tensor:
     """Normal with standard deviation gain / sqrt(fan).
 
     The gain is that of the nonlinearity, with slope `a` for "leaky_relu".
     """
-    return normal_(tensor, 0.0, _kaiming(tensor, a, mode, nonlinearity), generator)
+    return normal_(tensor, 0.0, _kaiming(tensor, a, mode, nonlinearity))
 
 
 def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:

@@ -18,11 +18,12 @@ from itertools import groupby
 from typing import Any, Self
 
 from minigrad.kernels import pair
-from minigrad.nn import functional as F
-from minigrad.nn import init
-from minigrad.nn.module import Module, Parameter, bracketed, indented
 from minigrad.ops.creation import empty, ones, tensor, zeros
 from minigrad.tensor import Tensor
+
+from . import functional as F
+from . import init
+from .module import Module, Parameter, bracketed, indented
 
 __all__ = [
     "GELU", "AvgPool2d", "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d",

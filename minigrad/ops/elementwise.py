@@ -9,6 +9,7 @@ shapes that do not broadcast are a RuntimeError.
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable
@@ -21,9 +22,10 @@ from minigrad import dtypes, errors
 from minigrad.errors import at_least, check
 from minigrad.kernels import of_kinds
 from minigrad.operation import attach, public
-from minigrad.ops.creation import converted, result_type
 from minigrad.tensor import Tensor, plain, wrap
 from minigrad.views import check_writable, in_place, overwrite, write
+
+from .creation import converted, result_type
 
 NUMBER = (bool, int, float, np.generic)
 OPERAND = (Tensor, np.ndarray, *NUMBER)
@@ -83,9 +85,9 @@ cosh = of_one(table.cosh, "The hyperbolic cosine.")
 tanh = of_one(table.tanh, "The hyperbolic tangent, between -1 and 1.")
 sigmoid = of_one(table.sigmoid, "1 / (1 + exp(-input)), between 0 and 1.")
 relu = of_one(table.relu, "input where it is positive, else 0; its gradient at 0 is 0.")
-erf = of_one(table.erf, "The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to input.")
-floor = of_one(table.floor, "The largest whole number that is not larger; its gradient is 0.")
-ceil = of_one(table.ceil, "The smallest whole number that is not smaller; its gradient is 0.")
+erf = of_one(table.erf, "The error function: 2/√π times the integral of exp(-t²) from 0 to input.")
+floor = of_one(table.floor, "Rounded down to a whole number; its gradient is 0.")
+ceil = of_one(table.ceil, "Rounded up to a whole number; its gradient is 0.")
 trunc = of_one(table.trunc, "The whole part of each number; its gradient is 0.")
 
 
@@ -121,8 +123,9 @@ def checked(function: str, result: Any, other: Any) -> Tensor:
     return result
 
 
-def of_two(operation: Any, name: str, doc: str) -> Callable[[Tensor, Any], Tensor]:
-    """An operation of a tensor and a tensor or number as function and method."""
+def of_two(operation: Any, doc: str, name: str = "") -> Callable[[Tensor, Any], Tensor]:
+    """An operation of a tensor and a tensor or number as function and method, under another name if one is given."""
+    name = name or operation.__name__
 
     def function(input: Tensor, other: Any) -> Tensor:
         return checked(name, operation(input, other), other)
@@ -134,21 +137,22 @@ def of_two(operation: Any, name: str, doc: str) -> Callable[[Tensor, Any], Tenso
 
 def of_tensors(row: Any) -> Any:
     """The operation, which refuses numbers."""
-    return lambda x, y: row(x, y) if isinstance(y, Tensor) else NotImplemented
+    given = lambda x, y: row(x, y) if isinstance(y, Tensor) else NotImplemented
+    return functools.wraps(row)(given)
 
 
 def modulo(x: Any, y: Any) -> Any:
     return (table.remainder_tensor if isinstance(y, Tensor) else table.remainder)(x, y)
 
 
-mul = of_two(table.mul, "mul", "input * other.")
-true_divide = of_two(table.div, "true_divide", "input / other, as `div`.")
-floor_divide = of_two(table.floor_divide, "floor_divide", "input / other rounded down; its backward raises.")
-remainder = of_two(modulo, "remainder", "The rest of a division with the sign of `other`, as Python's %.")
-fmod = of_two(table.fmod, "fmod", "The rest of a division with the sign of `input`, as C's fmod.")
-atan2 = of_two(of_tensors(table.atan2), "atan2", "The angle in radians of the points (other, input).")
-maximum = of_two(of_tensors(table.maximum), "maximum", "The larger of two; of equal ones each gets half the gradient.")
-minimum = of_two(of_tensors(table.minimum), "minimum", "The smaller of two; of equal ones each gets half the gradient.")
+mul = of_two(table.mul, "input * other.")
+true_divide = of_two(table.div, "input / other, as `div`.", "true_divide")
+floor_divide = of_two(table.floor_divide, "input / other rounded down; its backward raises.")
+remainder = of_two(modulo, "The rest of a division with the sign of `other`, as Python's %.", "remainder")
+fmod = of_two(table.fmod, "The rest of a division with the sign of `input`, as C's fmod.")
+atan2 = of_two(of_tensors(table.atan2), "The angle in radians of the points (other, input).")
+maximum = of_two(of_tensors(table.maximum), "The larger of two; equal ones share the gradient.")
+minimum = of_two(of_tensors(table.minimum), "The smaller of two; equal ones share the gradient.")
 
 
 @public
@@ -297,19 +301,20 @@ def compared(ufunc: Any) -> Any:
         except ValueError as error:
             raise errors.refused(error, np.shape(a), np.shape(b)) from None
 
+    compare.__name__ = ufunc.__name__
     return compare
 
 
 def logical(ufunc: Any, doc: str) -> Any:
-    return of_two(of_tensors(compared(ufunc)), ufunc.__name__, doc)
+    return of_two(of_tensors(compared(ufunc)), doc)
 
 
-eq = of_two(compared(np.equal), "eq", "input == other: a bool tensor.")
-ne = of_two(compared(np.not_equal), "ne", "input != other: a bool tensor.")
-lt = of_two(compared(np.less), "lt", "input < other: a bool tensor.")
-le = of_two(compared(np.less_equal), "le", "input <= other: a bool tensor.")
-gt = of_two(compared(np.greater), "gt", "input > other: a bool tensor.")
-ge = of_two(compared(np.greater_equal), "ge", "input >= other: a bool tensor.")
+eq = of_two(compared(np.equal), "input == other: a bool tensor.", "eq")
+ne = of_two(compared(np.not_equal), "input != other: a bool tensor.", "ne")
+lt = of_two(compared(np.less), "input < other: a bool tensor.", "lt")
+le = of_two(compared(np.less_equal), "input <= other: a bool tensor.", "le")
+gt = of_two(compared(np.greater), "input > other: a bool tensor.", "gt")
+ge = of_two(compared(np.greater_equal), "input >= other: a bool tensor.", "ge")
 logical_and = logical(np.logical_and, "Are both not 0? A bool tensor.")
 logical_or = logical(np.logical_or, "Is one of them not 0? A bool tensor.")
 logical_xor = logical(np.logical_xor, "Is exactly one of them not 0? A bool tensor.")
@@ -334,7 +339,7 @@ logical_not = asked(np.logical_not, "Is it 0 (or False)? A bool tensor.")
 
 @public
 def isclose(
-    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False,
+    input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False,
 ) -> Tensor:
     """|input - other| <= atol + rtol * |other|: a bool tensor."""
     a, b = input.dtype.tensor_name, other.dtype.tensor_name
@@ -347,7 +352,7 @@ def isclose(
 
 @public
 def allclose(
-    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False,
+    input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False,
 ) -> bool:
     """Whether all elements are close; a bool, not a tensor."""
     return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._data))
@@ -425,8 +430,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 def fill_(self: Tensor, value: Any) -> Tensor:
     """The same number everywhere."""
     if isinstance(value, Tensor):
-        words = f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
-        check(not value.ndim, words)
+        check(not value.ndim, "fill_ only supports 0-dimension value tensor")
         return overwrite(self, table.copied, typed(value, self.dtype))
     if not isinstance(value, NUMBER):
         raise errors.no_form("fill_", value)

@@ -18,11 +18,12 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.errors import check, check_dim
 from minigrad.operation import attach, public
-from minigrad.ops.creation import converted
-from minigrad.ops.elementwise import places_of
-from minigrad.ops.shapes import expand, expand_shape
 from minigrad.tensor import Tensor, wrap
 from minigrad.views import check_memory, check_writable, in_place, overlaps, overwrite
+
+from .creation import converted
+from .elementwise import places_of
+from .shapes import expand, expand_shape
 
 Shape = tuple[int, ...]
 

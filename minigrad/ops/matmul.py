@@ -17,8 +17,9 @@ from minigrad import errors
 from minigrad.dtypes import bool_
 from minigrad.errors import check, check_dim
 from minigrad.operation import attach, public
-from minigrad.ops.shapes import expand_shape, listed
 from minigrad.tensor import Tensor
+
+from .shapes import expand_shape, listed
 
 Shape = tuple[int, ...]
 

@@ -23,9 +23,10 @@ from minigrad import dtypes, errors
 from minigrad.dtypes import CPU, DType, check_device
 from minigrad.errors import check
 from minigrad.operation import attach, public
-from minigrad.ops.creation import kind_of, leaf, no_size, size_of
 from minigrad.tensor import Tensor, wrap
 from minigrad.views import write
+
+from .creation import kind_of, leaf, no_size, size_of
 
 Array: TypeAlias = Any
 Shape = Sequence[int]

@@ -20,11 +20,12 @@ from minigrad import dtypes, errors
 from minigrad.errors import at_least, check, check_dim, reduced_dims
 from minigrad.kernels import median_places
 from minigrad.operation import attach, public
-from minigrad.ops import elementwise
-from minigrad.ops.elementwise import typed
-from minigrad.ops.results import Picked, return_type
-from minigrad.ops.shapes import along, cat
 from minigrad.tensor import Array, Tensor, wrap
+
+from . import elementwise
+from .elementwise import typed
+from .results import Picked, return_type
+from .shapes import along, cat
 
 Dims = int | Sequence[int]
 

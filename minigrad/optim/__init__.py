@@ -1,8 +1,9 @@
 """Optimizers (optimizers.py), and schedules for their learning rates (lr_scheduler.py)."""
 
 from minigrad import errors
-from minigrad.optim import lr_scheduler
-from minigrad.optim.optimizers import SGD, Adam, AdamW, Optimizer, RMSprop
+
+from . import lr_scheduler
+from .optimizers import SGD, Adam, AdamW, Optimizer, RMSprop
 
 __all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
 

@@ -7,7 +7,8 @@ import warnings
 from typing import Any
 
 from minigrad import errors
-from minigrad.optim.optimizers import Optimizer
+
+from .optimizers import Optimizer
 
 TOO_EARLY = "Detected call of `lr_scheduler.step()` before `optimizer.step()`."
 

@@ -12,13 +12,13 @@ replacement.py    `replace`: a rule of your own in the engine
 bugs.py           `broken`: the engine with a bug of the course's catalogue
 """
 
-from minigrad.record.bugs import broken
-from minigrad.record.explanation import explain
-from minigrad.record.faults import check_graph
-from minigrad.record.moves import Contribution, Place, Saved, Step
-from minigrad.record.recorder import record
-from minigrad.record.recording import Recording
-from minigrad.record.replacement import replace
+from .bugs import broken
+from .explanation import explain
+from .faults import check_graph
+from .moves import Contribution, Place, Saved, Step
+from .recorder import record
+from .recording import Recording
+from .replacement import replace
 
 __all__ = ["Contribution", "Place", "Recording", "Saved", "Step"]
 __all__ += ["broken", "check_graph", "explain", "record", "replace"]

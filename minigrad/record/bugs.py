@@ -17,9 +17,10 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import tape
 from minigrad.operation import Operation, parameters
-from minigrad.record.replacement import replace
 from minigrad.tape import TABLE, Walk
 from minigrad.tensor import Node, Tensor, wrap
+
+from .replacement import replace
 
 __all__ = ["BUGS", "RULES", "WrongRule", "broken", "wrong_rules"]
 

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from minigrad.operation import parameters
-from minigrad.record.formula import Named, parsed, plain, settled
-from minigrad.record.moves import Contribution, Saved, Step
-from minigrad.record.names import literal, symbol, term
-from minigrad.record.nodes import Unlisted, arguments_of, array_of, known_of, operation_of
-from minigrad.record.numbers import Array, large, short
-from minigrad.record.places import Graph
 from minigrad.tensor import Node
+
+from .formula import Named, parsed, plain, settled
+from .moves import Contribution, Saved, Step
+from .names import literal, symbol, term
+from .nodes import Unlisted, arguments_of, array_of, known_of, operation_of
+from .numbers import Array, large, short
+from .places import Graph
 
 # so many numbers of a Jacobian are shown
 SMALL = 64

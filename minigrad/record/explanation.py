@@ -6,12 +6,13 @@ from typing import Any
 
 from minigrad import tape
 from minigrad.function import FunctionNode
-from minigrad.record.names import Source, callers_variables, source, source_of
-from minigrad.record.nodes import saved_by
-from minigrad.record.pytorch_explained import explain_pytorch
-from minigrad.record.pytorch_pass import is_pytorch
 from minigrad.tape import AccumulateGrad, no_grad
 from minigrad.tensor import Node, Tensor
+
+from .names import Source, callers_variables, source, source_of
+from .nodes import saved_by
+from .pytorch_explained import explain_pytorch
+from .pytorch_pass import is_pytorch
 
 
 def explain(tensor: Any) -> str:

@@ -12,12 +12,13 @@ import numpy as np
 
 from minigrad import autograd
 from minigrad.autograd import GradcheckError
-from minigrad.record.moves import Place
-from minigrad.record.names import callers_variables
-from minigrad.record.numbers import Array, facts_of
-from minigrad.record.pytorch_pass import is_pytorch
-from minigrad.record.recorder import record
-from minigrad.record.recording import Recording
+
+from .moves import Place
+from .names import callers_variables
+from .numbers import Array, facts_of
+from .pytorch_pass import is_pytorch
+from .recorder import record
+from .recording import Recording
 
 # what these write into a tensor may be meant to be inf: the mask of an attention
 WRITTEN = ("maskedfill", "where", "[ ]=")

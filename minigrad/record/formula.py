@@ -17,9 +17,10 @@ from typing import Any
 
 from minigrad import kernels
 from minigrad.operation import Operation, parameters
-from minigrad.record.names import literal, symbol
-from minigrad.record.numbers import number
 from minigrad.tape import TABLE
+
+from .names import literal, symbol
+from .numbers import number
 
 # Helpers of the table that change no number: a formula leaves them out.
 ARRANGING = {"column", "fold_rows", "unreduce", "cropped", "locally_constant"}

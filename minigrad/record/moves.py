@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.record.formula import renamed, shown
-from minigrad.record.numbers import Array, Extent
+from .formula import renamed, shown
+from .numbers import Array, Extent
 
 
 @dataclass(slots=True)

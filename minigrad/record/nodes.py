@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from minigrad.operation import Operation
-from minigrad.record.names import Names, is_operation, literal, source_of
-from minigrad.record.numbers import Array, Extent, large
 from minigrad.tensor import Node, Tensor
+
+from .names import Names, is_operation, literal, source_of
+from .numbers import Array, Extent, large
 
 
 class Unlisted(Node):

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from minigrad.operation import parameters
-from minigrad.record.moves import Place
-from minigrad.record.names import Names, is_operation, kind_of, literal, source_of, symbol
-from minigrad.record.nodes import array_of, inputs_of, known_values, operand, operation_of, saved_by
-from minigrad.record.numbers import number
 from minigrad.tensor import Node, Tensor
+
+from .moves import Place
+from .names import Names, is_operation, kind_of, literal, source_of, symbol
+from .nodes import array_of, inputs_of, known_values, operand, operation_of, saved_by
+from .numbers import number
 
 
 class Graph:

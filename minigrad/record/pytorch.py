@@ -15,20 +15,21 @@ import numpy as np
 
 from minigrad.function import Output
 from minigrad.operation import new
-from minigrad.record.moves import Contribution, Place
-from minigrad.record.names import variables
-from minigrad.record.nodes import Unlisted, array_of, operation_of
-from minigrad.record.numbers import Array, large, short
-from minigrad.record.places import Graph
-from minigrad.record.pytorch_explained import cuts
-from minigrad.record.pytorch_forward import Noted
-from minigrad.record.pytorch_lines import Codes, Lines, assignments, user_code
-from minigrad.record.pytorch_pass import TAKES, Arrays, Move, Pass, Sent, edge_of, is_dense, is_leaf, pytorch
-from minigrad.record.pytorch_rows import OTHER_FORM, OTHER_VALUES, row_of
-from minigrad.record.recording import Recording
-from minigrad.record.steps import Recorder
 from minigrad.tape import AccumulateGrad, Walk, stretched_axes
 from minigrad.tensor import Node, Tensor, wrap
+
+from .moves import Contribution, Place
+from .names import variables
+from .nodes import Unlisted, array_of, operation_of
+from .numbers import Array, large, short
+from .places import Graph
+from .pytorch_explained import cuts
+from .pytorch_forward import Noted
+from .pytorch_lines import Codes, Lines, assignments, user_code
+from .pytorch_pass import TAKES, Arrays, Move, Pass, Sent, edge_of, is_dense, is_leaf, pytorch
+from .pytorch_rows import OTHER_FORM, OTHER_VALUES, row_of
+from .recording import Recording
+from .steps import Recorder
 
 NO_GRAPH = "this tensor has no backward pass: it does not require grad and does not have a grad_fn"
 AGREES = "PyTorch's numbers; minigrad's rules give the same ({} of {} contributions)"

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from minigrad.record.names import Source, variables
-from minigrad.record.pytorch_lines import Line, assignments, operations, user_code
-from minigrad.record.pytorch_pass import edge_of, pytorch, reachable
+from .names import Source, variables
+from .pytorch_lines import Line, assignments, operations, user_code
+from .pytorch_pass import edge_of, pytorch, reachable
 
 CUT = re.compile(r"\.(detach|data|item|tolist|numpy|argmax|argmin|no_grad|inference_mode)\b")
 

@@ -13,8 +13,9 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from minigrad import errors
-from minigrad.record.numbers import Array
-from minigrad.record.pytorch_pass import Arrays, is_pytorch, random_state
+
+from .numbers import Array
+from .pytorch_pass import Arrays, is_pytorch, random_state
 
 
 class Noted(NamedTuple):

@@ -16,8 +16,9 @@ from types import CodeType
 from typing import Any
 
 from minigrad import errors
-from minigrad.record.names import Source, fits, kind_of, source, symbol
 from minigrad.tensor import Node
+
+from .names import Source, fits, kind_of, source, symbol
 
 Site = tuple[CodeType, int]
 Line = tuple[Site, Source]

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.record.numbers import Array, Extent, facts_of
-from minigrad.record.words import GONE
+from .numbers import Array, Extent, facts_of
+from .words import GONE
 
 OLDEST = (2, 13)
 # numbers; of a larger tensor only a corner is copied

@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors, tape
-from minigrad.record import pytorch
-from minigrad.record.names import callers_variables
-from minigrad.record.nodes import array_of, operation_of
-from minigrad.record.places import Graph
-from minigrad.record.pytorch_pass import is_pytorch
-from minigrad.record.recording import Recording
-from minigrad.record.steps import Recorder
-from minigrad.record.words import GONE
 from minigrad.tape import Walk
 from minigrad.tensor import Node, Tensor
+
+from . import pytorch
+from .names import callers_variables
+from .nodes import array_of, operation_of
+from .places import Graph
+from .pytorch_pass import is_pytorch
+from .recording import Recording
+from .steps import Recorder
+from .words import GONE
 
 
 def record(

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from minigrad.record import words
-from minigrad.record.moves import Contribution, Place, Step
-from minigrad.record.numbers import Array, Extent, facts_of, rounded, short
+from . import words
+from .moves import Contribution, Place, Step
+from .numbers import Array, Extent, facts_of, rounded, short
 
 # a longer row or column is shown by its first 16 numbers
 SAMPLE = 16

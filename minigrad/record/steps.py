@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from minigrad import tape
-from minigrad.record.contributions import explain_contribution
-from minigrad.record.moves import Contribution, Place, Step, same
-from minigrad.record.nodes import array_of, operation_of
-from minigrad.record.numbers import Array
-from minigrad.record.places import Graph
 from minigrad.tape import Walk
 from minigrad.tensor import Node
+
+from .contributions import explain_contribution
+from .moves import Contribution, Place, Step, same
+from .nodes import array_of, operation_of
+from .numbers import Array
+from .places import Graph
 
 
 class Recorder:

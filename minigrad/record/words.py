@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from minigrad.record.formula import put_in
-from minigrad.record.moves import Contribution, Place, Step
-from minigrad.record.numbers import Array, number, short
+from .formula import put_in
+from .moves import Contribution, Place, Step
+from .numbers import Array, number, short
 
 GONE = (
     "The values that this backward pass needs were freed by backward(). "

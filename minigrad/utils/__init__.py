@@ -1,7 +1,8 @@
 """torch.utils: datasets and batches, in `data`."""
 
 from minigrad import errors
-from minigrad.utils import data
+
+from . import data
 
 __all__ = ["data"]
 

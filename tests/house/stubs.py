@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib
+import importlib.util
 import inspect
 import sys
 import typing
@@ -35,8 +35,9 @@ def origins(module: str) -> tuple[dict[str, str], dict[str, ast.expr]]:
     given: dict[str, ast.expr] = {}
     for node in ast.walk(tree(module)):
         match node:
-            case ast.ImportFrom(module=str(source), names=names):
-                imported.update({alias.asname or alias.name: source for alias in names})
+            case ast.ImportFrom(module=str(source), names=names, level=level):
+                whole = importlib.util.resolve_name("." * level + source, module.rpartition(".")[0])
+                imported.update({alias.asname or alias.name: whole for alias in names})
             case ast.ClassDef(name=name):
                 imported[name] = module
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
