@@ -1,6 +1,6 @@
 """torch.cuda: there is none here, and asking is allowed."""
 
-from minigrad import errors
+from . import errors
 
 
 def is_available() -> bool:

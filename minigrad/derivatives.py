@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, kernels
-from minigrad.kernels import Windows, count, fold_rows, of_kinds, whole
-from minigrad.operation import enter, joined, operation
-from minigrad.tensor import Tensor, wrap
+from . import dtypes, kernels
+from .kernels import Windows, count, fold_rows, of_kinds, whole
+from .operation import enter, joined, operation
+from .tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
 floating = kernels.floating
@@ -603,7 +603,7 @@ def to_last(x: Any, dim: int) -> Any:
 def unrepeat(g: Any, shape: Shape, repeats: Shape) -> Any:
     """The sum of g over the repetitions."""
     shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
-    folded = g.reshape(tuple(n for pair in zip(repeats, shape, strict=True) for n in pair))
+    folded = g.reshape(tuple(n for pair in zip(repeats, shape) for n in pair))
     return sum_dims(folded, tuple(range(0, 2 * len(shape), 2)), False)
 
 

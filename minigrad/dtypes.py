@@ -16,7 +16,7 @@ from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
-from minigrad import errors
+from . import errors
 
 Array = np.ndarray[Any, np.dtype[Any]]
 BOOLEAN, INTEGER, FLOATING = range(3)

@@ -269,7 +269,7 @@ def other_names(
     raise error
 
 
-KINDS: dict[Any, Any] = {"int": ("int", SupportsIndex), "float": ("Number", SupportsFloat), "bool": ("bool", bool)}
+KINDS: Any = {"int": ("int", SupportsIndex), "float": ("Number", SupportsFloat), "bool": ("bool", bool)}
 
 # Arguments that PyTorch has and minigrad has not: for each function, in PyTorch's order, the values (as they print) that
 # ask for what minigrad does anyway.
@@ -286,7 +286,7 @@ repeat_interleave: output_size=None
 clip_grad_norm_: error_if_nonfinite=False
 Adam AdamW: amsgrad=False capturable=False
 RMSprop: centered=False capturable=False
-DataLoader: num_workers=0 pin_memory=False timeout=0 worker_init_fn=None persistent_workers=False sampler=None
+DataLoader: num_workers=0 timeout=0 worker_init_fn=None persistent_workers=False sampler=None
 gradcheck gradgradcheck: nondet_tol=0.0 check_undefined_grad=True fast_mode=False masked=None
 grad: only_inputs=True is_grads_batched=False
 hessian vjp jvp vhp hvp: strict=False

@@ -19,13 +19,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from minigrad import derivatives as table
-from minigrad import errors
-from minigrad.errors import check, freed
-from minigrad.operation import record
-from minigrad.tape import bump_version, counter, fit, is_grad_enabled, no_grad, overwritten
-from minigrad.tensor import Node, Tensor, wrap
-from minigrad.views import check_writable, rewrite_history
+from . import derivatives as table
+from . import errors
+from .errors import check, freed
+from .operation import record
+from .tape import bump_version, counter, fit, is_grad_enabled, no_grad, overwritten
+from .tensor import Node, Tensor, wrap
+from .views import check_writable, rewrite_history
 
 
 class Gradients(tuple[Any, ...]):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import dtypes, errors
+from . import dtypes, errors
 
 # numpy.ndarray or numpy.generic
 Array = Any
@@ -612,7 +612,7 @@ class Windows(NamedTuple):
 
 def pad(x: Array, widths: Sequence[tuple[int, int]], value: float) -> Array:
     """Elements before and after each dimension; a negative width cuts off."""
-    part = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths, strict=True))
+    part = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths))
     more = [(max(a, 0), max(b, 0)) for a, b in widths]
     return np.pad(x[part], more or 0, constant_values=value)
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad import derivatives as table
-from minigrad.errors import check, linalg_floats, namespace
-from minigrad.kernels import LinAlgError as LinAlgError
-from minigrad.kernels import inverse
-from minigrad.operation import public
 from minigrad.ops.reductions import vector_norm as vector_norm
-from minigrad.tensor import Tensor
+
+from . import derivatives as table
+from .errors import check, linalg_floats, namespace
+from .kernels import LinAlgError as LinAlgError
+from .kernels import inverse
+from .operation import public
+from .tensor import Tensor
 
 Dims = int | tuple[int, ...]
 
@@ -68,9 +69,7 @@ def solve(A: Tensor, B: Tensor) -> Tensor:
     LinAlgError if A is singular.
     """
     _check_square("solve", A)
-    found = f"A of type {A.dtype.tensor_name} and B of type {B.dtype.tensor_name} instead"
-    words = "linalg.solve: Expected A and B to have the same dtype"
-    check(A.dtype is B.dtype, f"{words}, but found {found}")
+    check(A.dtype is B.dtype, "linalg.solve: Expected A and B to have the same dtype")
     check(B.ndim, "linalg.solve: The input tensor B must have at least 2 dimensions.")
     vector, n = B.ndim == 1 or B.shape == A.shape[:-1], A.shape[-1]
     matrix = B.unsqueeze(-1) if vector else B

@@ -8,6 +8,9 @@ and only computes.  So the same rule runs on arrays in an ordinary backward pass
 ops/elementwise.py attaches this very `mul`; `y.sum()` calls `sum` of ops/reductions.py, which calls the row `sum_all`.
 """
 
+# mypy: disable-error-code="no-any-return"
+# (a function that is written has no type)
+
 from __future__ import annotations
 
 import copy
@@ -20,9 +23,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from minigrad import dtypes, errors, tape
-from minigrad.tape import INPUTS, TABLE, counter, leave_out, outside, outsiders, state, tick, unusual
-from minigrad.tensor import Array, Node, Rule, Tensor, Untracked, link_view, wrap
+from . import dtypes, errors, tape
+from .tape import INPUTS, TABLE, leave_out, outside, outsiders, state, tick, unusual
+from .tape import counter as counter
+from .tensor import Array, Node, Rule, Tensor, Untracked, wrap
+from .tensor import link_view as link_view
 
 F = TypeVar("F", bound=Callable[..., Any])
 N = TypeVar("N", bound=Node)
@@ -48,8 +53,8 @@ def call({taken}):
     node.seq, node.parents = tick(), ({nodes})
     node.saved, node.versions = saved, versions
     node.shape, node.dtype = out_.shape, out_.dtype
-    frame = getframe(1)
-    if frame.f_code.co_filename not in outsiders:  # called from inside the engine: the user's line is further up
+    frame = _getframe(1)
+    if frame.f_code.co_filename not in outsiders:
         frame = outside(frame)
     node.code, node.at = frame.f_code, frame.f_lasti
     if unusual and state.on_record:
@@ -79,7 +84,7 @@ SHAPES = """
     try:
         out_ = forward(x_, y_)
     except (TypeError, ValueError) as error:
-        raise refused(error, shape(x_), shape(y_)) from None"""
+        raise errors.refused(error, np.shape(x_), np.shape(y_)) from None"""
 
 
 class Operation:
@@ -180,7 +185,7 @@ class Operation:
         # first: another thread may call the new code at once
         self.function.__globals__["kind"] = self.kind
         self.function.__code__ = found["call"].__code__
-        return self.function  # type: ignore[no-any-return]
+        return self.function
 
     def set_rules(self, rules: Sequence[Rule | None]) -> None:
         """Record with these rules from now on; nodes that exist go on with those they were recorded with."""
@@ -196,14 +201,9 @@ class Operation:
 def unwritten(row: Operation) -> Any:
     """The function of a row.  Its first call writes its code, so that an import does not have to write all of them.
 
-    `names` are the globals of that code.
+    `names` are the globals of that code: those of this module (`counter` and `link_view` are there for it), and what the row adds.
     """
-    names = {
-        "Tensor": Tensor, "new": new, "row": row, "forward": row.forward, "promote": row.promote, "tick": tick,
-        "unusual": unusual, "state": state, "recorded": recorded, "getframe": _getframe, "outside": outside,
-        "outsiders": outsiders, "same_memory": same_memory, "link_view": link_view, "counter": counter,
-        "with_number": with_number, "FLOATS": FLOATS, "refused": errors.refused, "shape": np.shape, "__name__": __name__,
-    }
+    names: dict[str, Any] = globals() | {"row": row, "forward": row.forward, "promote": row.promote}
     function: Any = FunctionType(first_call.__code__, names, row.node_name)
     names["call"], function.operation = function, row
     return function
@@ -211,7 +211,7 @@ def unwritten(row: Operation) -> Any:
 
 def first_call(*given: Any) -> Any:
     # row is a name that `unwritten` gives it
-    return row.write()(*given)  # type: ignore[name-defined]  # noqa: F821
+    return globals()["row"].write()(*given)
 
 
 def subsets(n: int) -> list[tuple[bool, ...]]:
@@ -244,7 +244,7 @@ def operation(
     of a rule: no gradient is defined for that input.  `view=True`: the result may share its input's memory.
     `promote(a, b)` brings two inputs to one dtype; None where their dtypes are independent.
     """
-    return Operation(name, forward, rules, view, promote).function  # type: ignore[no-any-return]
+    return Operation(name, forward, rules, view, promote).function
 
 
 def enter(rows: dict[str, Any]) -> None:

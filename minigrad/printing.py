@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes
+from . import dtypes
 
 Array = np.ndarray[Any, np.dtype[Any]]
 PROFILES = {

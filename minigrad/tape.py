@@ -31,9 +31,9 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from minigrad import dtypes, errors
-from minigrad.errors import check, quoted
-from minigrad.tensor import Array, Hook, Hooks, Node, Tensor, Untracked, age_views, hooked, views_of, wrap
+from . import dtypes, errors
+from .errors import check, quoted
+from .tensor import Array, Hook, Hooks, Node, Tensor, Untracked, age_views, hooked, views_of, wrap
 
 # ------------------------------------------------------------------------------------------------ the walk
 

@@ -22,9 +22,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy import ndarray
 
-from minigrad import dtypes, errors, printing
-from minigrad.dtypes import CPU, Device, DType, Size
-from minigrad.errors import check
+from . import dtypes, errors, printing
+from .dtypes import CPU, Device, DType, Size
+from .errors import check
 
 # numpy.ndarray, or numpy.generic for a result with no dimensions
 Array: TypeAlias = Any

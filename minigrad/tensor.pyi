@@ -13,9 +13,9 @@ from types import CodeType
 from typing import Any, TypeAlias
 import numpy as np
 from numpy import ndarray
-from minigrad import dtypes, errors, printing
-from minigrad.dtypes import CPU, Device, DType, Size
-from minigrad.errors import check
+from . import dtypes, errors, printing
+from .dtypes import CPU, Device, DType, Size
+from .errors import check
 Array: TypeAlias = Any
 Rule: TypeAlias = Callable[..., Any]
 Hook: TypeAlias = Callable[..., Any]

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from minigrad import derivatives as table
-from minigrad import dtypes, errors, tape
-from minigrad.errors import check
-from minigrad.kernels import follow
-from minigrad.operation import attach, record
-from minigrad.tape import AccumulateGrad, bump_version, state
-from minigrad.tensor import Array, Hooks, Node, Tensor, Untracked, age_views, wrap
+from . import derivatives as table
+from . import dtypes, errors, tape
+from .errors import check
+from .kernels import follow
+from .operation import attach, record
+from .tape import AccumulateGrad, bump_version, state
+from .tensor import Array, Hooks, Node, Tensor, Untracked, age_views, wrap
 
 # ------------------------------------------------------------------------------------------------ writing
 

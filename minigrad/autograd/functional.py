@@ -180,7 +180,7 @@ def gradients(
 ) -> Tensors:
     """The gradient of sum(v · y) with respect to xs; zeros where none depends."""
     weights = vs or [None] * len(ys)
-    roots = [(y, v) for y, v in zip(ys, weights, strict=True) if y.requires_grad]
+    roots = [(y, v) for y, v in zip(ys, weights) if y.requires_grad]
     if not roots:
         return tuple(zeros_like(x) for x in xs)
     outputs, weights = zip(*roots)

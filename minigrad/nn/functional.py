@@ -119,9 +119,8 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
     rows = weight.shape[0]
     index = np.asarray(input._data)
     words = "Expected tensor for argument #1 'indices' to have one of the following scalar types"
-    given = f"{words}: Long, Int; but got {input.type()} instead"
     whole = index.dtype in (np.int64, np.int32)
-    check(whole, f"{given} (while checking arguments for embedding)")
+    check(whole, f"{words}: Long, Int; but got {input.type()} instead")
     if index.size and not 0 <= index.min() <= index.max() < rows:
         raise IndexError("index out of range in self")
     padding = -1 if padding_idx is None else padding_idx % rows
@@ -313,7 +312,7 @@ def conv2d(
     x = _batched(input, "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: {}")
     kernel = weight.shape[2:]
     if padding == "same":
-        spans = [d * (k - 1) for d, k in zip(pair(dilation), kernel, strict=True)]
+        spans = [d * (k - 1) for d, k in zip(pair(dilation), kernel)]
         check(pair(stride) == (1, 1), "padding='same' is not supported for strided convolutions")
         padding = tuple(s // 2 for s in spans)
         odd = [s % 2 for s in spans]

@@ -186,7 +186,7 @@ class Module:
 
     def __setattr__(self, name: str, value: Any) -> None:
         kinds: tuple[Any, ...] = Parameter, Module, ()
-        for (home, words), kind in zip(_HOMES.items(), kinds, strict=True):
+        for (home, words), kind in zip(_HOMES.items(), kinds):
             many, one, expected = words
             own = self.__dict__.get(home)
             if isinstance(value, kind):

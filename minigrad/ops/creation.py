@@ -133,9 +133,10 @@ def _type(cells: Array) -> DType:
             found.append(dtypes.result_type(kind()))
         elif kind is list:
             raise _ragged(cells)
+        elif kind is str and cells.ndim and isinstance(cells.flat[0], str):
+            raise ValueError("too many dimensions 'str'")
         elif kind is str:
-            nested = cells.ndim and isinstance(cells.flat[0], str)
-            raise ValueError("too many dimensions 'str'") if nested else TypeError("new(): invalid data type 'str'")
+            raise TypeError("new(): invalid data type 'str'")
         else:
             complexes = ": minigrad leaves out complex numbers" * (kind is complex)
             raise RuntimeError(f"Could not infer dtype of {kind.__name__}{complexes}")

@@ -430,7 +430,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 def fill_(self: Tensor, value: Any) -> Tensor:
     """The same number everywhere."""
     if isinstance(value, Tensor):
-        check(not value.ndim, "fill_ only supports 0-dimension value tensor")
+        words = f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
+        check(not value.ndim, words)
         return overwrite(self, table.copied, typed(value, self.dtype))
     if not isinstance(value, NUMBER):
         raise errors.no_form("fill_", value)

@@ -162,7 +162,7 @@ def _joined(picks: Picks, shape: Shape) -> tuple[Tensor, Shape]:
         parts = index._data.nonzero() if mask else [index._data]
         arrays += parts
         dims += range(dim, dim + len(parts))
-    if 0 in shape and any(a.size and not shape[d] for d, a in zip(dims, arrays, strict=True)):
+    if 0 in shape and any(a.size and not shape[d] for d, a in zip(dims, arrays)):
         raise IndexError("index is out of bounds for dimension with size 0")
     if len(picks) == 1:
         return picks[0][1], (picks[0][0],)
@@ -339,10 +339,9 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     a, b = input.dtype.tensor_name, source.dtype.tensor_name
     check(a == b, f"index_add_(): self ({a}) and source ({b}) must have the same scalar type")
     own, given = input._data.shape, source._data.shape
-    shapes = f"Got self.shape = {list(own)} source.shape = {list(given)}"
-    words = f"must match self tensor shape, excluding the specified dimension. {shapes}"
+    words = "source tensor shape must match self tensor shape, excluding the specified dimension"
     others = len(own) == len(given) and _with(own, where, 0) == _with(given, where, 0)
-    check(own == given or others, f"source tensor shape {words}")
+    check(own == given or others, words)
     places = _vector("index_add_", input, where, index, "int32/int64")
     check(places.size == (given or (1,))[where], f"index_add_(): Number of indices ({places.size})")
     return table.index_add(input, index, source if alpha == 1 else source * alpha, (where,))

@@ -134,7 +134,7 @@ def vector_norm(
     size = x.abs()
     if math.isinf(ord):
         words = f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor"
-        check(0 not in [x.shape[d] for d in dims], f"{words} because the operation does not have an identity")
+        check(0 not in [x.shape[d] for d in dims], words)
         return (table.amax if ord > 0 else table.amin)(size, dims, keepdim)
     return table.order_norm(x, ord, dims, keepdim) if ord != 1 else size.sum(dims, keepdim)
 
@@ -194,8 +194,7 @@ def some(name: str, kind: type[Exception], input: Tensor, dim: Any = None) -> An
     """The array, which must not be empty along the dimension that is reduced."""
     shape = input._data.shape
     if 0 in shape and dim in (None, ()):
-        more = " Specify the reduction dim with the 'dim' argument." * (kind is RuntimeError)
-        raise kind(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{more}")
+        raise kind(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
     for d in reduced_dims(dim, len(shape)) if 0 in shape else ():
         if not shape[d]:
             raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")

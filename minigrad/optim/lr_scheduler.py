@@ -46,7 +46,7 @@ class _Scheduler:
         self._step_count += 1
         self.last_epoch += 1
         self._last_lr = self.get_lr()
-        for group, lr in zip(self.optimizer.param_groups, self._last_lr, strict=True):
+        for group, lr in zip(self.optimizer.param_groups, self._last_lr):
             group["lr"] = lr
 
     def _present(self) -> list[float]:
@@ -96,7 +96,7 @@ class CosineAnnealingLR(_Scheduler):
         now, before = (1 + math.cos(math.pi * e / half) for e in (epoch, epoch - 1))
         # at the lowest rate: upwards again
         if before == 0:
-            pairs = zip(self.base_lrs, self._present(), strict=True)
+            pairs = zip(self.base_lrs, self._present())
             return [lr + (base - low) * now / 2 for base, lr in pairs]
         return [(lr - low) * now / before + low for lr in self._present()]
 

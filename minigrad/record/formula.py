@@ -89,7 +89,7 @@ class Plain(ast.NodeTransformer):
         slope = TABLE[name].forward if name.endswith("_slope") and name in TABLE else None
         # a rule with a row of its own, for its derivative
         if slope is not None:
-            return Settle(dict(zip(parameters(slope), tree.args, strict=True))).visit(parsed(formula(slope)))
+            return Settle(dict(zip(parameters(slope), tree.args))).visit(parsed(formula(slope)))
         return tree.args[0] if name in ARRANGING else tree
 
 

@@ -42,7 +42,7 @@ def operation_of(node: Node) -> Operation | None:
 def arguments_of(node: Node, slot: int) -> dict[str, Any]:
     """What the rule for an input gets besides g."""
     saved = (node.saved or ())[slot] or ()
-    return dict(zip(node.operation.arguments[slot], saved, strict=True))
+    return dict(zip(node.operation.arguments[slot], saved))
 
 
 def saved_by(node: Node) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def known_values(nodes: list[Node], root: Tensor, names: Names, given: Mapping[N
     """The value of each node, oldest first, where it can be had."""
     values: dict[Any, Any] = {}
     for node in nodes:
-        leaf = None if node.parents else node.variable  # type: ignore[attr-defined]
+        leaf = getattr(node, "variable", None)
         if leaf is not None:
             values[node] = leaf._data
         made, saved = operation_of(node), saved_by(node)
@@ -84,7 +84,7 @@ def known_values(nodes: list[Node], root: Tensor, names: Names, given: Mapping[N
 def known_of(node: Node, values: Mapping[Node, Any]) -> dict[str, Any]:
     """What is known of a node's inputs, settings and result, by the rules' names."""
     made, known = operation_of(node), saved_by(node)
-    pairs = list(zip(made.inputs, node.parents, strict=True)) if made else []
+    pairs = list(zip(made.inputs, node.parents)) if made else []
     texts = source_of(node).operands if is_operation(node) else ()
     for slot, (name, parent) in enumerate(pairs):
         if parent is not None and parent in values:

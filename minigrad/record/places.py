@@ -59,7 +59,7 @@ class Graph:
             spot=spot_of(node),
             site=(node.code, node.at) if node.code else None,
         )
-        leaf = None if node.parents else node.variable  # type: ignore[attr-defined]
+        leaf = getattr(node, "variable", None)
         if leaf is not None and leaf._grad is not None:
             place.old_grad = array_of(leaf._grad)
         self.place[node] = at
@@ -99,7 +99,7 @@ class Graph:
         settings = [saved.get(name) for name in made.statics] if made else []
         values = [operand(node, slot) for slot in range(len(inputs))]
         names = [number(v) if v is not None and np.ndim(v) == 0 else "…" for v in values]
-        names = [n if i is None else self.places[i].name for n, i in zip(names, inputs, strict=True)]
+        names = [n if i is None else self.places[i].name for n, i in zip(names, inputs)]
         return names + [number(v) for v in settings if isinstance(v, (int, float))]
 
     def made_from(self, node: Node, slot: int, tensor: Tensor) -> bool:

@@ -173,7 +173,7 @@ class Copies:
         at = at[1:] if theirs.name() == "PowBackward2" else at
         known_parents = dict(zip(at, parents))
         inputs = [known_parents.get(i) for i in range(len(row.rules))]
-        taken = [() if p is None else words for p, words in zip(inputs, row.arguments, strict=True)]
+        taken = [() if p is None else words for p, words in zip(inputs, row.arguments)]
         if len(at) < len(edges) or any(word not in known for words in taken for word in words):
             return None
         node: Node = new(row.kind)
@@ -224,7 +224,7 @@ class Watched(Recorder):
     def one(self, node: Node, g: Array, sent: list[Sent | None]) -> None:
         """One step, with what the node sent to each of its inputs."""
         slots = self.copies.slots.get(node, range(len(sent)))
-        self.passing = {slot: each for slot, each in zip(slots, sent, strict=False) if each is not None}
+        self.passing = {slot: each for slot, each in zip(slots, sent) if each is not None}
         self.g = self.changed(node, g)
         self.step(WALK, node, self.g)
 

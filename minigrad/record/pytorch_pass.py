@@ -189,7 +189,7 @@ class Pass:
         copied = self.arrays.copied
         move = Move(node, [None if g is None else copied(g) for g in received])
         self.moves.append(move)
-        for edge, g in zip(self.edges[node], sent, strict=False):
+        for edge, g in zip(self.edges[node], sent):
             nothing = edge[0] is None or g is None
             move.sent.append(None if nothing else self.arriving(edge, g))
             self.arrived[edge] += 1
@@ -228,7 +228,7 @@ class Crossings(Pass):
 
     def seen(self, node: Any, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
         here = self.box[node]
-        for edge, g in zip(self.edges[node], sent, strict=False):
+        for edge, g in zip(self.edges[node], sent):
             there = self.box.get(edge[0], here)
             if there != here and g is not None:
                 sums = self.crossing.setdefault((here, there), {})

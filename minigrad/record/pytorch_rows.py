@@ -87,7 +87,7 @@ def row_of(
     scaled = saved.alpha not in (None, 1) or (kind == "addmm" and saved.beta != 1)
     if row is None or scaled or name.startswith(OTHER_FORM):
         return None
-    known: dict[str, Any] = {f"{x}_shape": tuple(s) for x, s in zip(row.inputs, shapes, strict=False) if s is not None}
+    known: dict[str, Any] = {f"{x}_shape": tuple(s) for x, s in zip(row.inputs, shapes) if s is not None}
     for word in {w for rule in row.arguments for w in rule} | {*row.statics}:
         for theirs in (word, *SAVED.get(word, ())):
             if hasattr(node, f"_saved_{theirs}") and word not in known:

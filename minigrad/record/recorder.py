@@ -74,7 +74,7 @@ def unpacked(nodes: list[Node]) -> Iterator[None]:
     try:
         yield
     finally:
-        for node, saved in zip(packed, before, strict=True):
+        for node, saved in zip(packed, before):
             node.saved = saved
 
 

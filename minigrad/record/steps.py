@@ -76,7 +76,7 @@ class Recorder:
     def sent(self, walk: Walk, node: Node, g: Any) -> tuple[Sequence[Any], tuple[Any, ...]]:
         """What a node contributes, as its rules return it and as its inputs receive it."""
         raws = (None,) * len(node.parents) if g is None else tape.contributions(node, g)
-        pairs = zip(raws, node.parents, strict=True)
+        pairs = zip(raws, node.parents)
         values = tuple(None if r is None or p is None else walk.fit(r, p, node) for r, p in pairs)
         return raws, values if node.hooks is None else tape.after_node(node.hooks, g, values, False)
 
