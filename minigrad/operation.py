@@ -201,7 +201,7 @@ class Operation:
 def unwritten(row: Operation) -> Any:
     """The function of a row.  Its first call writes its code, so that an import does not have to write all of them.
 
-    `names` are the globals of that code: those of this module (`counter` and `link_view` are there for it), and what the row adds.
+    `names` are the globals of that code: those of this module (`counter` and `link_view` are imported for it) and the row's.
     """
     names: dict[str, Any] = globals() | {"row": row, "forward": row.forward, "promote": row.promote}
     function: Any = FunctionType(first_call.__code__, names, row.node_name)

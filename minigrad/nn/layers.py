@@ -232,9 +232,9 @@ class _Weighted(Module):
     weight: Parameter
     bias: Parameter | None
 
-    def _begin(self, shape: tuple[int, ...], bias: bool, options: dict[str, Any]) -> None:
-        self.weight = Parameter(empty(shape, **options))
-        made = Parameter(empty(shape[0], **options)) if bias else None
+    def _begin(self, shape: tuple[int, ...], bias: bool, dtype: Any) -> None:
+        self.weight = Parameter(empty(shape, dtype=dtype))
+        made = Parameter(empty(shape[0], dtype=dtype)) if bias else None
         self.register_parameter("bias", made)
         self.reset_parameters()
 
@@ -255,11 +255,11 @@ class Linear(_Weighted):
     """
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self, in_features: int, out_features: int, bias: bool = True, dtype: Any = None
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self._begin((out_features, in_features), bias, {"device": device, "dtype": dtype})
+        self._begin((out_features, in_features), bias, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         # a lookup is faster than self.weight
@@ -276,14 +276,14 @@ class Embedding(Module):
 
     def __init__(
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, *,
-        device: Any = None, dtype: Any = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise AssertionError("Padding_idx must be within num_embeddings")
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
-        self.weight = Parameter(empty((num_embeddings, embedding_dim), device=device, dtype=dtype))
+        self.weight = Parameter(empty((num_embeddings, embedding_dim), dtype=dtype))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -309,7 +309,7 @@ class Conv2d(_Weighted):
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
         padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True, *,
-        device: Any = None, dtype: Any = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
         if in_channels % groups or out_channels % groups:
@@ -318,7 +318,7 @@ class Conv2d(_Weighted):
         self.kernel_size, self.stride, self.dilation = map(pair, (kernel_size, stride, dilation))
         self.padding = padding if isinstance(padding, str) else pair(padding)
         shape = out_channels, in_channels // groups, *self.kernel_size
-        self._begin(shape, bias, {"device": device, "dtype": dtype})
+        self._begin(shape, bias, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
@@ -366,10 +366,10 @@ class AvgPool2d(_Layer):
 # ------------------------------------------------------------------- normalisation and dropout
 
 
-def _begin_affine(layer: Module, shape: Any, affine: bool, bias: bool, options: dict[str, Any]) -> None:
+def _begin_affine(layer: Module, shape: Any, affine: bool, bias: bool, dtype: Any) -> None:
     """Weights of 1 and biases of 0, which change nothing until they are trained."""
-    layer.register_parameter("weight", Parameter(ones(shape, **options)) if affine else None)
-    layer.register_parameter("bias", Parameter(zeros(shape, **options)) if affine and bias else None)
+    layer.register_parameter("weight", Parameter(ones(shape, dtype=dtype)) if affine else None)
+    layer.register_parameter("bias", Parameter(zeros(shape, dtype=dtype)) if affine and bias else None)
 
 
 class LayerNorm(_Layer):
@@ -379,12 +379,12 @@ class LayerNorm(_Layer):
 
     def __init__(
         self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True,
-        bias: bool = True, device: Any = None, dtype: Any = None,
+        bias: bool = True, dtype: Any = None,
     ) -> None:
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        _begin_affine(self, shape, elementwise_affine, bias, {"device": device, "dtype": dtype})
+        _begin_affine(self, shape, elementwise_affine, bias, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -400,16 +400,15 @@ class _BatchNorm(Module):
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
-        track_running_stats: bool = True, device: Any = None, dtype: Any = None,
+        track_running_stats: bool = True, dtype: Any = None,
     ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        options = {"device": device, "dtype": dtype}
-        _begin_affine(self, num_features, affine, True, options)
+        _begin_affine(self, num_features, affine, True, dtype)
         track = track_running_stats
-        self.register_buffer("running_mean", zeros(num_features, **options) if track else None)
-        self.register_buffer("running_var", ones(num_features, **options) if track else None)
+        self.register_buffer("running_mean", zeros(num_features, dtype=dtype) if track else None)
+        self.register_buffer("running_var", ones(num_features, dtype=dtype) if track else None)
         self.register_buffer("num_batches_tracked", tensor(0) if track else None)
 
     def forward(self, input: Tensor) -> Tensor:

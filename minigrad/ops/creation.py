@@ -1,8 +1,7 @@
 """Tensors from numbers, lists and numpy arrays, from a shape, from a range; copies, and other number types.
 
 What is made here is a leaf: nothing is recorded, but where a tensor changes its number type. Python floats give
-the default type (float32), Python integers int64, booleans bool; numpy arrays and tensors keep theirs. `device=`
-may only name the CPU.
+the default type (float32), Python integers int64, booleans bool; numpy arrays and tensors keep theirs.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -39,9 +38,8 @@ NEGATIVE_STRIDE = (
 )
 
 
-def leaf(array: Array, requires_grad: bool = False, device: Any = None) -> Tensor:
+def leaf(array: Array, requires_grad: bool = False) -> Tensor:
     """A leaf around this array; RuntimeError when integers are to require a gradient."""
-    check_device(device)
     check(not requires_grad or array.dtype.kind == "f", errors.ONLY_FLOATS)
     made = wrap(array if array.ndim else array[()])
     if state.inference:
@@ -75,7 +73,7 @@ def kind_of(dtype: Any, function: str, ordinary: DType | None = None) -> DType:
 
 
 @public
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """A new leaf with a copy of `data`: a number, a nested sequence of numbers, an array or a tensor.
 
     `dtype=None` takes the type from the data, with Python floats as the default type. Raises ValueError for
@@ -88,7 +86,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     if isinstance(data, Tensor):
         warnings.warn(COPY, stacklevel=3)
     wanted = None if dtype is None else dtypes.resolve(dtype, "tensor")
-    return leaf(np.array(array_of(data, wanted)), requires_grad, device)
+    return leaf(np.array(array_of(data, wanted)), requires_grad)
 
 
 def array_of(data: Any, dtype: DType | None = None) -> Array:
@@ -153,14 +151,14 @@ def _ragged(cells: Array) -> Exception:
 
 
 @public
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def as_tensor(data: Any, dtype: Any = None) -> Tensor:
     """The data as a tensor: a tensor itself, or one that shares an array's memory, where the type fits."""
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     wanted = None if dtype is None else dtypes.resolve(dtype, "as_tensor")
     if isinstance(data, np.ndarray):
         data = from_numpy(data)
-    return leaf(array_of(data, wanted), device=device)
+    return leaf(array_of(data, wanted))
 
 
 @public
@@ -178,26 +176,26 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 @public
 def zeros(
-    *shape: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    *shape: Any, size: Any = None, dtype: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """All zeros: `zeros(2, 3)` or `zeros((2, 3))`, of the default type."""
-    return _filled(np.zeros, "zeros", shape or (size,), dtype, requires_grad, device)
+    return _filled(np.zeros, "zeros", shape or (size,), dtype, requires_grad)
 
 
 @public
 def ones(
-    *shape: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    *shape: Any, size: Any = None, dtype: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """All ones: `ones(2, 3)` or `ones((2, 3))`, of the default type."""
-    return _filled(np.ones, "ones", shape or (size,), dtype, requires_grad, device)
+    return _filled(np.ones, "ones", shape or (size,), dtype, requires_grad)
 
 
 @public
 def empty(
-    *shape: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    *shape: Any, size: Any = None, dtype: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """Room for numbers that are to be written: they are zeros here, and anything in PyTorch."""
-    return _filled(np.zeros, "empty", shape or (size,), dtype, requires_grad, device)
+    return _filled(np.zeros, "empty", shape or (size,), dtype, requires_grad)
 
 
 def _filled(make: Any, name: str, size: Any, dtype: Any, *further: Any) -> Tensor:
@@ -206,7 +204,7 @@ def _filled(make: Any, name: str, size: Any, dtype: Any, *further: Any) -> Tenso
 
 @public
 def full(
-    size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """The same number everywhere; its type is the number's: int64, bool, or the default type."""
     if not isinstance(size, (tuple, list)):
@@ -214,7 +212,7 @@ def full(
     value = _fill("full", fill_value)
     found = kind_of(dtype, "full", dtypes.result_type(value))
     array = np.full(size_of("full", (size,)), dtypes.cast(value, found))
-    return leaf(array, requires_grad, device)
+    return leaf(array, requires_grad)
 
 
 @public
@@ -277,7 +275,7 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
 
 @public
 def arange(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """start, start + step, ... as long as it is below `end`: int64 if all are integers, else the default type.
@@ -297,29 +295,29 @@ def arange(
     # smaller types of integers lose their fractions after the count
     if not found.is_floating_point:
         start, step = int(start), int(step)
-    return leaf(dtypes.cast(start + step * np.arange(count), found), requires_grad, device)
+    return leaf(dtypes.cast(start + step * np.arange(count), found), requires_grad)
 
 
 @public
 def linspace(
-    start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    start: Any, end: Any, steps: int, *, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """`steps` numbers from `start` to `end`, both included, at equal distances."""
     at_least(0, steps, "number of steps must be non-negative")
     kind = kind_of(dtype, "linspace")
     first, last = (plain(x) if kind.is_floating_point else int(x) for x in (start, end))
-    return leaf(dtypes.cast(np.linspace(first, last, plain(steps)), kind), requires_grad, device)
+    return leaf(dtypes.cast(np.linspace(first, last, plain(steps)), kind), requires_grad)
 
 
 @public
 def eye(
     n: int, m: int | None = None, *,
-    dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    dtype: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """The identity matrix (n, n), or an (n, m) matrix with ones on the diagonal."""
     at_least(0, n, "n must be greater or equal to 0, got {}")
     at_least(0, n if m is None else m, "m must be greater or equal to 0, got {}")
-    return leaf(np.eye(n, m, dtype=kind_of(dtype, "eye").numpy), requires_grad, device)
+    return leaf(np.eye(n, m, dtype=kind_of(dtype, "eye").numpy), requires_grad)
 
 
 # ------------------------------------------------------------------ of another type

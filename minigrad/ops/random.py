@@ -273,23 +273,23 @@ def _floats(kernel: str, dtype: Any, ordinary: DType | None = None) -> Any:
 @public
 def rand(
     *shape: Any, size: Any = None,
-    generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    generator: Any = None, dtype: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """Uniform numbers in [0, 1): `rand(2, 3)` or `rand((2, 3))`."""
     source, kind = generator or default_generator, _floats(UNIFORM, dtype)
     array = source.uniform(size_of("rand", shape or (size,)), kind=kind)
-    return leaf(array, requires_grad, device)
+    return leaf(array, requires_grad)
 
 
 @public
 def randn(
     *shape: Any, size: Any = None,
-    generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    generator: Any = None, dtype: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """Numbers from the normal distribution with mean 0 and standard deviation 1."""
     source, kind = generator or default_generator, _floats(NORMAL, dtype)
     array = source.normal(size_of("randn", shape or (size,)), kind=kind)
-    return leaf(array, requires_grad, device)
+    return leaf(array, requires_grad)
 
 
 @public
@@ -309,7 +309,7 @@ def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False)
 @public
 def randint(
     low: Any, high: Any = None, size: Any = None, *,
-    generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    generator: Any = None, dtype: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """Integers from `low` up to, but not including, `high`: randint(low, high, size) or randint(high, size)."""
     # randint(high, size)
@@ -322,28 +322,28 @@ def randint(
     kind = kind_of(dtype, "randint", dtypes.int64).numpy
     source = generator or default_generator
     numbers = source.randint(index(low), index(high), size_of("randint", (size,)))
-    return leaf(numbers.astype(kind), requires_grad, device)
+    return leaf(numbers.astype(kind), requires_grad)
 
 
 @public
-def randperm(n: int, *, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
+def randperm(n: int, *, generator: Any = None, dtype: Any = None) -> Tensor:
     """The integers 0 to n - 1 in random order."""
     errors.check_sizes([n])
     order = (generator or default_generator).randperm(n)
     kind = kind_of(dtype, "randperm", dtypes.int64).numpy
-    return leaf(order.astype(kind), device=device)
+    return leaf(order.astype(kind))
 
 
 @public
 def normal(
     mean: Any, std: Any = 1.0, size: Any = None, *,
-    generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    generator: Any = None, dtype: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """Normal numbers of the given mean and standard deviation: numbers with a size, or tensors."""
     source = generator or default_generator
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         array = source.normal(size_of("normal", (size,)), mean, std, _floats(NORMAL, dtype))
-        return leaf(array, requires_grad, device)
+        return leaf(array, requires_grad)
     means, stds = (getattr(v, "_data", v) for v in (mean, std))
     kind = dtypes.result_type(means, stds).numpy
     shape = errors.broadcast_shapes(np.shape(means), np.shape(stds))

@@ -194,7 +194,8 @@ def some(name: str, kind: type[Exception], input: Tensor, dim: Any = None) -> An
     """The array, which must not be empty along the dimension that is reduced."""
     shape = input._data.shape
     if 0 in shape and dim in (None, ()):
-        raise kind(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        more = " Specify the reduction dim with the 'dim' argument." * (kind is RuntimeError)
+        raise kind(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{more}")
     for d in reduced_dims(dim, len(shape)) if 0 in shape else ():
         if not shape[d]:
             raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")

@@ -506,7 +506,8 @@ def split(tensor: Tensor, split_size_or_sections: Dims, dim: int = 0) -> tuple[T
     sizes = tuple(step)
     least = min(sizes, default=0)
     at_least(0, least, "split_with_sizes expects split_sizes have only non-negative entries")
-    check(sum(sizes) == size, f"split_with_sizes expects split_sizes to sum exactly to {size}")
+    words = f"tensor's size at dimension {where}), but got split_sizes={list(sizes)}"
+    check(sum(sizes) == size, f"split_with_sizes expects split_sizes to sum exactly to {size} (input {words}")
     return _split(tensor, table.split_sizes, where, sizes)
 
 
