@@ -17,8 +17,8 @@ from math import e, inf, nan, pi
 from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
-from minigrad import errors as _errors
-from minigrad.dtypes import (
+from . import errors as _errors
+from .dtypes import (
     DType as dtype, Device as device, Size, bool_ as bool,
     float16, float16 as half, float32, float32 as float,
     float64, float64 as double, int8, int16, int16 as short,
@@ -26,14 +26,14 @@ from minigrad.dtypes import (
     can_cast, get_default_dtype, promote_types,
     set_default_dtype,
 )
-from minigrad.ops.creation import (
+from .ops.creation import (
     arange, as_tensor, empty, empty_like, eye, finfo,
     from_numpy, full, full_like, iinfo, is_floating_point,
     is_tensor, linspace,
     numel, ones, ones_like, result_type, tensor, zeros,
     zeros_like,
 )
-from minigrad.ops.elementwise import (
+from .ops.elementwise import (
     abs, acos, add, allclose, asin, atan, atan2, ceil, clamp,
     clamp_max, clamp_min, cos, cosh, div, eq, equal, erf,
     exp, expm1, floor, floor_divide, fmod, ge, gt, isclose,
@@ -44,27 +44,27 @@ from minigrad.ops.elementwise import (
     sigmoid, sign, sin, sinh, sqrt, square, sub, tan, tanh,
     true_divide, trunc, where,
 )
-from minigrad.ops.indexing import (
+from .ops.indexing import (
     gather, index_add, index_select, masked_fill,
     masked_select, nonzero, scatter, scatter_add,
     take_along_dim,
 )
-from minigrad.ops.matmul import (
+from .ops.matmul import (
     addmm, bmm, dot, einsum, inner, matmul, mm, mv, outer,
     tensordot, trace,
 )
-from minigrad.ops.random import (
+from .ops.random import (
     Generator, bernoulli, get_rng_state, manual_seed, normal,
     rand, rand_like, randint, randn, randn_like, randperm,
     set_rng_state,
 )
-from minigrad.ops.reductions import (
+from .ops.reductions import (
     all, amax, amin, any, argmax, argmin, argsort, bincount,
     count_nonzero, cumprod, cumsum, diff, log_softmax,
     logsumexp, max, mean, median, min, norm, prod, softmax,
     sort, std, sum, topk, unique, var,
 )
-from minigrad.ops.shapes import (
+from .ops.shapes import (
     broadcast_shapes, broadcast_tensors, broadcast_to, cat,
     chunk, clone, concat, detach, diag, diagonal, flatten,
     flip, meshgrid, movedim, permute, ravel,
@@ -72,12 +72,12 @@ from minigrad.ops.shapes import (
     swapaxes, t, tile, transpose, tril, triu, unbind,
     unsqueeze,
 )
-from minigrad.printing import set_printoptions
-from minigrad.tape import (
+from .printing import set_printoptions
+from .tape import (
     enable_grad, inference_mode, is_grad_enabled,
     is_inference_mode_enabled, no_grad, set_grad_enabled,
 )
-from minigrad.tensor import Tensor
+from .tensor import Tensor
 
 __version__ = "1.0.0"
 

@@ -85,7 +85,7 @@ def resolve(dtype: Any, function: str = "to") -> DType:
         return dtype
     if isinstance(dtype, type) and dtype in _BY_PYTHON:
         return _BY_PYTHON[dtype]
-    raise errors.must_be("torch.dtype", function, "'dtype'", dtype)
+    raise errors.must_be("torch.dtype", function, "dtype", 0, dtype)
 
 
 def native(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -77,11 +77,13 @@ def type_name(value: Any) -> str:
 
 
 def must_be_tensor(function: str, argument: str, place: int, value: Any) -> TypeError:
-    return must_be("Tensor", function, f"'{argument}' (position {place})", value)
+    return must_be("Tensor", function, argument, place, value)
 
 
-def must_be(wanted: str, function: str, argument: str, value: Any) -> TypeError:
-    return TypeError(f"{function}(): argument {argument} must be {wanted}, not {type_name(value)}")
+def must_be(wanted: str, function: str, argument: str, place: int, value: Any) -> TypeError:
+    """The error for an argument of a wrong type; its place is 0 if it is given by name only."""
+    where = f" (position {place})" * (place > 0)
+    return TypeError(f"{function}(): argument {argument!r}{where} must be {wanted}, not {type_name(value)}")
 
 
 def no_form(function: str, *given: Any) -> TypeError:
@@ -222,9 +224,9 @@ def first_tensor(function: Callable[..., Any], tensor: type, call: Call) -> Call
     """The call with its first tensor, given by name, in front; TypeError where that is no tensor."""
     name = function.__name__
     args, rest = call[0], dict(call[1])
-    if name in NUMBER_FIRST and isinstance(args[-1], tensor) and isinstance(args[0], (int, float)):
-        return call
     if args:
+        if name in NUMBER_FIRST and isinstance(args[0], (int, float)) and isinstance(args[-1], tensor):
+            return call
         raise must_be_tensor(name, "input", 1, args[0])
     for known in (_parameters(function)[0], "input", "self", "x", "a"):
         if isinstance(rest.get(known), tensor):
@@ -261,8 +263,8 @@ def other_names(
     for place, name in enumerate(known, 1):
         wanted, kind = kinds.get(function.__annotations__.get(name), ("", object))
         if name in named and not isinstance(named[name], kind):
-            where = f" (position {place})" * (place <= code.co_argcount)
-            raise must_be(wanted, own, f"{name!r}{where}", named[name]) from None
+            place *= place <= code.co_argcount
+            raise must_be(wanted, own, name, place, named[name]) from None
     for name in keywords:
         if "unexpected keyword" in str(error) and not close_matches(name, known):
             raise TypeError(f"{own}(): minigrad leaves out the argument {name!r}") from None

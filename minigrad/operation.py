@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from sys import _getframe
 from types import FunctionType
@@ -46,11 +46,11 @@ def call({taken}):
     out = new(Tensor)
     out._data, out._counter, out._node = out_, [0], None
     {view}
-    if unusual and not recorded(out, ({inputs})):
+    if unusual and not recorded(out, {inputs}):
         return out
     {saved}
     node = out._node = kind()
-    node.seq, node.parents = tick(), ({nodes})
+    node.seq, node.parents = tick(), {nodes}
     node.saved, node.versions = saved, versions
     node.shape, node.dtype = out_.shape, out_.dtype
     frame = _getframe(1)
@@ -156,27 +156,28 @@ class Operation:
             for n in inputs:
                 unwrap += f"\n    {n}_, {n}_node = ({n}._data, {n}._node) if isinstance({n}, Tensor) else ({n}, None)"
             unwrap += "\n    x_, y_ = promote(x_, y_)" if self.promote else ""
-        view = f"if same_memory(x_, out_):\n        link_view(out, x, call, ({''.join(f'{n}, ' for n in self.statics)}))"
+        view = f"if same_memory(x_, out_):\n        link_view(out, x, call, {as_tuple(self.statics)})"
         saved = ""
         for yes in subsets(len(inputs)):
             asked = " and ".join(f"{n}_node is {'not ' * y}None" for n, y in zip(inputs, yes))
             saved += f"{'el' if saved else ''}if {asked}:\n        {self.saving(yes)}\n    "
         return TEMPLATE.format(
             taken=taken, arrays=unwrap.strip(), compute=compute.strip(), view=view if self.view else "",
-            inputs="".join(f"{n}, " for n in inputs), nodes="".join(f"{n}_node, " for n in inputs),
+            inputs=as_tuple(inputs), nodes=as_tuple(f"{n}_node" for n in inputs),
             saved=f"{saved}else:\n        return out",
         )
 
     def saving(self, yes: Sequence[bool]) -> str:
         """The line of the source that sets what a node saves, and whose versions it checks (`yes` as in `versioned`)."""
         arrays = {n: f"{n}_" for n in (*self.inputs, "out")} | {f"{n}_shape": f"{n}_.shape" for n in self.inputs}
-        values = [f"({''.join(arrays.get(n, n) + ', ' for n in names)})" for names in self.arguments]
+        values = [as_tuple(arrays.get(n, n) for n in names) for names in self.arguments]
         named = self.versioned(*yes)
         counters = [f"{n}._counter" if n == "out" or yes[self.inputs.index(n)] else f"counter({n})" for n in named]
         # A path too is freed by a backward pass, as in PyTorch; shapes and numbers are not.
         frees = named or "path" in self.statics
-        versions = f"({''.join(f'(c := {each}), c[0], ' for each in counters)})" if frees else None
-        return f"saved, versions = ({''.join(f'{v if y else None}, ' for v, y in zip(values, yes))}), {versions}"
+        versions = as_tuple(f"(c := {each}), c[0]" for each in counters) if frees else None
+        saved = as_tuple(v if y else None for v, y in zip(values, yes))
+        return f"saved, versions = {saved}, {versions}"
 
     def write(self) -> Callable[..., Any]:
         """Give the function the code of its source."""
@@ -196,6 +197,11 @@ class Operation:
             self.__dict__.pop(made, None)
         self.rules = tuple(rules)
         self.write()
+
+
+def as_tuple(parts: Iterable[Any]) -> str:
+    """The source of a tuple."""
+    return f"({''.join(f'{part}, ' for part in parts)})"
 
 
 def unwritten(row: Operation) -> Any:

@@ -318,7 +318,7 @@ class set_grad_enabled(GradMode):
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
-            raise errors.must_be("bool", "set_grad_enabled", "'enabled' (position 1)", mode)
+            raise errors.must_be("bool", "set_grad_enabled", "enabled", 1, mode)
         self.mode, self.before = mode, state.enabled
         switch(mode)
 
@@ -550,7 +550,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     tensor([1., 1.], requires_grad=True)
     """
     if not isinstance(requires_grad, (bool, np.bool_)):
-        raise errors.must_be("bool", "requires_grad_", "'requires_grad' (position 1)", requires_grad)
+        raise errors.must_be("bool", "requires_grad_", "requires_grad", 1, requires_grad)
     floats = self._data.dtype.kind == "f"
     check(floats or not requires_grad, "only Tensors of floating point dtype can require gradients")
     allowed = not requires_grad or state.inference or not self.is_inference()

@@ -55,8 +55,8 @@ def overwrite(target: Tensor, operation: Any, *args: Any) -> Tensor:
 def commit(target: Tensor, result: Tensor) -> Tensor:
     """Write the numbers of `result` into `target`, and make its node target's node; returns target."""
     array, value = target._writable(), result._data
-    if np.shape(value) != array.shape:
-        raise RuntimeError(errors.OUTPUT_SHAPE.format(list(array.shape), list(np.shape(value))))
+    if value.shape != array.shape:
+        raise RuntimeError(errors.OUTPUT_SHAPE.format(list(array.shape), list(value.shape)))
     into, new = dtypes.of(array.dtype), dtypes.of(value.dtype)
     if not dtypes.can_cast(new, into):
         raise RuntimeError(errors.OUTPUT_DTYPE.format(new.tensor_name, into.tensor_name))

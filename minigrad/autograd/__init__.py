@@ -11,11 +11,10 @@ detect_anomaly             stop at the first nan
 
 import sys
 
-from minigrad import errors, function, tape
-from minigrad.function import Function
-from minigrad.operation import public
-from minigrad.tape import enable_grad, inference_mode, no_grad, set_grad_enabled
-
+from .. import errors, function, tape
+from ..function import Function
+from ..operation import public
+from ..tape import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import functional, graph
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .checks import GradcheckError as GradcheckError

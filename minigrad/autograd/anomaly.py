@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors, tape
-from minigrad.errors import line_number, quoted, source_line
-from minigrad.tape import Walk
-from minigrad.tensor import Node
+from .. import errors, tape
+from ..errors import line_number, quoted, source_line
+from ..tape import Walk
+from ..tensor import Node
 
 FLOATS = (np.float16, np.float32, np.float64)
 ENABLED = (

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, errors
-from minigrad.errors import quoted
-from minigrad.function import FunctionNode
-from minigrad.operation import operation, public
-from minigrad.ops.creation import zeros_like
-from minigrad.tape import ancestors, enable_grad, grad
-from minigrad.tensor import Node, Tensor, wrap
+from .. import dtypes, errors
+from ..errors import quoted
+from ..function import FunctionNode
+from ..operation import operation, public
+from ..ops.creation import zeros_like
+from ..tape import ancestors, enable_grad, grad
+from ..tensor import Node, Tensor, wrap
 
 Func = Callable[..., Any]
 

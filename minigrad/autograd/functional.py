@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minigrad import errors
-from minigrad.errors import check
-from minigrad.operation import public
-from minigrad.ops.creation import ones_like, zeros_like
-from minigrad.ops.shapes import stack
-from minigrad.tape import enable_grad, grad
-from minigrad.tensor import Tensor
+from .. import errors
+from ..errors import check
+from ..operation import public
+from ..ops.creation import ones_like, zeros_like
+from ..ops.shapes import stack
+from ..tape import enable_grad, grad
+from ..tensor import Tensor
 
 Func = Callable[..., Any]
 Tensors = tuple[Tensor, ...]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors, tape
-from minigrad.function import FunctionNode
-from minigrad.tape import no_grad, state
-from minigrad.tensor import Node, Tensor, wrap
+from .. import errors, tape
+from ..function import FunctionNode
+from ..tape import no_grad, state
+from ..tensor import Node, Tensor, wrap
 
 __all__ = ["Node", "saved_tensors_hooks"]
 

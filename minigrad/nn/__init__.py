@@ -6,8 +6,7 @@ parameters their first values; utils.py clips gradients.
 """
 
 # ruff: noqa: F403 (the layers are named once, in layers.py)
-from minigrad import errors
-
+from .. import errors
 from . import functional, init, layers, utils
 from .layers import *
 from .module import Module, Parameter

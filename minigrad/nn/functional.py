@@ -16,19 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import derivatives as table
-from minigrad import dtypes, errors, kernels
-from minigrad.errors import at_least, check
-from minigrad.kernels import Windows, pair
-from minigrad.operation import public
-from minigrad.ops import random
-from minigrad.ops.creation import ones
-from minigrad.ops.elementwise import sigmoid as sigmoid
-from minigrad.ops.elementwise import tanh as tanh
-from minigrad.ops.reductions import soft
-from minigrad.ops.shapes import broadcast_tensors
-from minigrad.tensor import Tensor, wrap
-from minigrad.views import in_place
+from .. import derivatives as table
+from .. import dtypes, errors, kernels
+from ..errors import at_least, check
+from ..kernels import Windows, pair
+from ..operation import public
+from ..ops import random
+from ..ops.creation import ones
+from ..ops.elementwise import sigmoid as sigmoid
+from ..ops.elementwise import tanh as tanh
+from ..ops.reductions import soft
+from ..ops.shapes import broadcast_tensors
+from ..tensor import Tensor, wrap
+from ..views import in_place
 
 # ----------------------------------------------------------------- activations
 

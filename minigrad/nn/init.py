@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minigrad import errors
-from minigrad.operation import public
-from minigrad.tape import no_grad
-from minigrad.tensor import Tensor
+from .. import errors
+from ..operation import public
+from ..tape import no_grad
+from ..tensor import Tensor
 
-GAINS = {"linear": 1, "conv2d": 1, "sigmoid": 1, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
+GAINS = {"linear": 1, "conv2d": 1, "sigmoid": 1, "tanh": 5 / 3, "relu": math.sqrt(2)}
 
 
 @public

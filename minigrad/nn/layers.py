@@ -17,10 +17,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any, Self
 
-from minigrad.kernels import pair
-from minigrad.ops.creation import empty, ones, tensor, zeros
-from minigrad.tensor import Tensor
-
+from ..kernels import pair
+from ..ops.creation import empty, ones, tensor, zeros
+from ..tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module, Parameter, bracketed, indented

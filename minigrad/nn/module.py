@@ -13,11 +13,11 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
-from minigrad import dtypes, errors
-from minigrad.operation import public
-from minigrad.ops.creation import empty
-from minigrad.tape import no_grad
-from minigrad.tensor import RemovableHandle, Tensor
+from .. import dtypes, errors
+from ..operation import public
+from ..ops.creation import empty
+from ..tape import no_grad
+from ..tensor import RemovableHandle, Tensor
 
 Hook = Callable[..., Any]
 

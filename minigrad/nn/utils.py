@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minigrad import errors, linalg
-from minigrad.operation import public
-from minigrad.ops.creation import tensor
-from minigrad.ops.shapes import cat, stack
-from minigrad.tape import no_grad
-from minigrad.tensor import Tensor
+from .. import errors, linalg
+from ..operation import public
+from ..ops.creation import tensor
+from ..ops.shapes import cat, stack
+from ..tape import no_grad
+from ..tensor import Tensor
 
 
 def _gradients(parameters: Any) -> list[Tensor]:

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import derivatives as table
-from minigrad import dtypes, errors
-from minigrad.dtypes import Device, DType, check_device
-from minigrad.errors import at_least, check
-from minigrad.operation import attach, public
-from minigrad.tape import state
-from minigrad.tensor import Array, Tensor, Untracked, plain, wrap
+from .. import derivatives as table
+from .. import dtypes, errors
+from ..dtypes import Device, DType, check_device
+from ..errors import at_least, check
+from ..operation import attach, public
+from ..tape import state
+from ..tensor import Array, Tensor, Untracked, plain, wrap
 
 COPY = (
     "To copy construct from a tensor, it is recommended to use "
@@ -59,7 +59,7 @@ def size_of(function: str, size: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def no_size(function: str, value: Any) -> TypeError:
-    return errors.must_be("tuple of ints", function, "'size' (position 1)", value)
+    return errors.must_be("tuple of ints", function, "size", 1, value)
 
 
 def kind_of(dtype: Any, function: str, ordinary: DType | None = None) -> DType:
@@ -249,7 +249,7 @@ def _fill(function: str, value: Any) -> Any:
     """The number to fill with."""
     if isinstance(plain(value), (bool, int, float)):
         return plain(value)
-    raise errors.must_be("Number", function, "'fill_value' (position 2)", value)
+    raise errors.must_be("Number", function, "fill_value", 2, value)
 
 
 @public

@@ -17,14 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import derivatives as table
-from minigrad import dtypes, errors
-from minigrad.errors import at_least, check
-from minigrad.kernels import of_kinds
-from minigrad.operation import attach, public
-from minigrad.tensor import Tensor, plain, wrap
-from minigrad.views import check_writable, in_place, overwrite, write
-
+from .. import derivatives as table
+from .. import dtypes, errors
+from ..errors import at_least, check
+from ..kernels import of_kinds
+from ..operation import attach, public
+from ..tensor import Tensor, plain, wrap
+from ..views import check_writable, in_place, overwrite, write
 from .creation import converted, result_type
 
 NUMBER = (bool, int, float, np.generic)
@@ -301,12 +300,11 @@ def compared(ufunc: Any) -> Any:
         except ValueError as error:
             raise errors.refused(error, np.shape(a), np.shape(b)) from None
 
-    compare.__name__ = ufunc.__name__
     return compare
 
 
 def logical(ufunc: Any, doc: str) -> Any:
-    return of_two(of_tensors(compared(ufunc)), doc)
+    return of_two(of_tensors(compared(ufunc)), doc, ufunc.__name__)
 
 
 eq = of_two(compared(np.equal), "input == other: a bool tensor.", "eq")

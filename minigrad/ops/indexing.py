@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import derivatives as table
-from minigrad import dtypes, errors
-from minigrad.errors import check, check_dim
-from minigrad.operation import attach, public
-from minigrad.tensor import Tensor, wrap
-from minigrad.views import check_memory, check_writable, in_place, overlaps, overwrite
-
+from .. import derivatives as table
+from .. import dtypes, errors
+from ..errors import check, check_dim
+from ..operation import attach, public
+from ..tensor import Tensor, wrap
+from ..views import check_memory, check_writable, in_place, overlaps, overwrite
 from .creation import converted
 from .elementwise import places_of
 from .shapes import expand, expand_shape

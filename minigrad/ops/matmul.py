@@ -12,13 +12,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from minigrad import derivatives as table
-from minigrad import errors
-from minigrad.dtypes import bool_
-from minigrad.errors import check, check_dim
-from minigrad.operation import attach, public
-from minigrad.tensor import Tensor
-
+from .. import derivatives as table
+from .. import errors
+from ..dtypes import bool_
+from ..errors import check, check_dim
+from ..operation import attach, public
+from ..tensor import Tensor
 from .shapes import expand_shape, listed
 
 Shape = tuple[int, ...]
@@ -175,8 +174,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     """The sums of products over the last dimensions of both."""
     if not input.ndim or not other.ndim:
         return table.mul(input, other)
-    alike = input.shape[-1] == other.shape[-1]
-    check(alike, "inner() the last dimension must match on both input tensors")
+    check(input.shape[-1] == other.shape[-1], "inner() the last dimension must match on both input tensors")
     return tensordot(input, other, ([-1], [-1]))
 
 
@@ -242,7 +240,7 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     tensor([21, 43])
     """
     if not isinstance(equation, str):
-        raise errors.must_be("str", "einsum", "'equation' (position 1)", equation)
+        raise errors.must_be("str", "einsum", "equation", 1, equation)
     operands = tuple(listed(operands))
     terms, output = _terms(equation.replace(" ", ""), operands)
     pairs = [_without_repeats(x, term) for x, term in zip(operands, terms)]

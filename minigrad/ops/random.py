@@ -18,14 +18,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from minigrad import derivatives as table
-from minigrad import dtypes, errors
-from minigrad.dtypes import CPU, DType, check_device
-from minigrad.errors import check
-from minigrad.operation import attach, public
-from minigrad.tensor import Tensor, wrap
-from minigrad.views import write
-
+from .. import derivatives as table
+from .. import dtypes, errors
+from ..dtypes import CPU, DType, check_device
+from ..errors import check
+from ..operation import attach, public
+from ..tensor import Tensor, wrap
+from ..views import write
 from .creation import kind_of, leaf, no_size, size_of
 
 Array: TypeAlias = Any

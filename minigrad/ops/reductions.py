@@ -15,13 +15,12 @@ from typing import Any, overload
 
 import numpy as np
 
-from minigrad import derivatives as table
-from minigrad import dtypes, errors
-from minigrad.errors import at_least, check, check_dim, reduced_dims
-from minigrad.kernels import median_places
-from minigrad.operation import attach, public
-from minigrad.tensor import Array, Tensor, wrap
-
+from .. import derivatives as table
+from .. import dtypes, errors
+from ..errors import at_least, check, check_dim, reduced_dims
+from ..kernels import median_places
+from ..operation import attach, public
+from ..tensor import Array, Tensor, wrap
 from . import elementwise
 from .elementwise import typed
 from .results import Picked, return_type

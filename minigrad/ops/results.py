@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
-from minigrad.tensor import Tensor
+from ..tensor import Tensor
 
 
 class Picked(NamedTuple):

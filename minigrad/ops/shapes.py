@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import derivatives as table
-from minigrad import dtypes, errors
-from minigrad.dtypes import Size
-from minigrad.errors import at_least, check, check_dim, check_dims
-from minigrad.operation import attach, note_cut, public
-from minigrad.tensor import Tensor, wrap
+from .. import derivatives as table
+from .. import dtypes, errors
+from ..dtypes import Size
+from ..errors import at_least, check, check_dim, check_dims
+from ..operation import attach, note_cut, public
+from ..tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
 Dims = int | Sequence[int]
@@ -413,7 +413,7 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
 def _of_one_type(name: str, tensors: Any) -> list[Tensor]:
     """The tensors of a list, in the number type of their common result."""
     if not isinstance(tensors, (tuple, list)):
-        raise errors.must_be("tuple of Tensors", name, "'tensors' (position 1)", tensors)
+        raise errors.must_be("tuple of Tensors", name, "tensors", 1, tensors)
     if not tensors and name == "cat":
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     check(tensors, "stack expects a non-empty TensorList")
@@ -504,8 +504,7 @@ def split(tensor: Tensor, split_size_or_sections: Dims, dim: int = 0) -> tuple[T
         pieces = [min(step, size - start) for start in range(0, size, step or 1)]
         return _split(tensor, table.split, where, pieces or [0])
     sizes = tuple(step)
-    least = min(sizes, default=0)
-    at_least(0, least, "split_with_sizes expects split_sizes have only non-negative entries")
+    at_least(0, min(sizes, default=0), "split_with_sizes expects split_sizes have only non-negative entries")
     words = f"tensor's size at dimension {where}), but got split_sizes={list(sizes)}"
     check(sum(sizes) == size, f"split_with_sizes expects split_sizes to sum exactly to {size} (input {words}")
     return _split(tensor, table.split_sizes, where, sizes)

@@ -1,7 +1,6 @@
 """Optimizers (optimizers.py), and schedules for their learning rates (lr_scheduler.py)."""
 
-from minigrad import errors
-
+from .. import errors
 from . import lr_scheduler
 from .optimizers import SGD, Adam, AdamW, Optimizer, RMSprop
 

@@ -6,8 +6,7 @@ import math
 import warnings
 from typing import Any
 
-from minigrad import errors
-
+from .. import errors
 from .optimizers import Optimizer
 
 TOO_EARLY = "Detected call of `lr_scheduler.step()` before `optimizer.step()`."

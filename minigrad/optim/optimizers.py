@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy import multiply, subtract
 
-from minigrad.nn.module import clear_grad, typename
-from minigrad.operation import public
-from minigrad.tape import bump_version, enable_grad
-from minigrad.tensor import Tensor, wrap
+from ..nn.module import clear_grad, typename
+from ..operation import public
+from ..tape import bump_version, enable_grad
+from ..tensor import Tensor, wrap
 
 # numpy.ndarray
 Array = Any

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import derivatives as table
-from minigrad import tape
-from minigrad.operation import Operation, parameters
-from minigrad.tape import TABLE, Walk
-from minigrad.tensor import Node, Tensor, wrap
-
+from .. import derivatives as table
+from .. import tape
+from ..operation import Operation, parameters
+from ..tape import TABLE, Walk
+from ..tensor import Node, Tensor, wrap
 from .replacement import replace
 
 __all__ = ["BUGS", "RULES", "WrongRule", "broken", "wrong_rules"]

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.operation import parameters
-from minigrad.tensor import Node
-
+from ..operation import parameters
+from ..tensor import Node
 from .formula import Named, parsed, plain, settled
 from .moves import Contribution, Saved, Step
 from .names import literal, symbol, term

@@ -4,11 +4,10 @@ import ast
 import re
 from typing import Any
 
-from minigrad import tape
-from minigrad.function import FunctionNode
-from minigrad.tape import AccumulateGrad, no_grad
-from minigrad.tensor import Node, Tensor
-
+from .. import tape
+from ..function import FunctionNode
+from ..tape import AccumulateGrad, no_grad
+from ..tensor import Node, Tensor
 from .names import Source, callers_variables, source, source_of
 from .nodes import saved_by
 from .pytorch_explained import explain_pytorch

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import autograd
-from minigrad.autograd import GradcheckError
-
+from .. import autograd
+from ..autograd import GradcheckError
 from .moves import Place
 from .names import callers_variables
 from .numbers import Array, facts_of

@@ -15,10 +15,9 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from minigrad import kernels
-from minigrad.operation import Operation, parameters
-from minigrad.tape import TABLE
-
+from .. import kernels
+from ..operation import Operation, parameters
+from ..tape import TABLE
 from .names import literal, symbol
 from .numbers import number
 

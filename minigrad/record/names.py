@@ -18,8 +18,8 @@ from sys import _getframe
 from types import CodeType
 from typing import Any
 
-from minigrad.tape import no_grad
-from minigrad.tensor import Node, Tensor
+from ..tape import no_grad
+from ..tensor import Node, Tensor
 
 # Nodes whose symbol is not their own name.
 SYMBOLS = {

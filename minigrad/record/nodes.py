@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.operation import Operation
-from minigrad.tensor import Node, Tensor
-
+from ..operation import Operation
+from ..tensor import Node, Tensor
 from .names import Names, is_operation, literal, source_of
 from .numbers import Array, Extent, large
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.operation import parameters
-from minigrad.tensor import Node, Tensor
-
+from ..operation import parameters
+from ..tensor import Node, Tensor
 from .moves import Place
 from .names import Names, is_operation, kind_of, literal, source_of, symbol
 from .nodes import array_of, inputs_of, known_values, operand, operation_of, saved_by

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.function import Output
-from minigrad.operation import new
-from minigrad.tape import AccumulateGrad, Walk, stretched_axes
-from minigrad.tensor import Node, Tensor, wrap
-
+from ..function import Output
+from ..operation import new
+from ..tape import AccumulateGrad, Walk, stretched_axes
+from ..tensor import Node, Tensor, wrap
 from .moves import Contribution, Place
 from .names import variables
 from .nodes import Unlisted, array_of, operation_of

@@ -12,8 +12,7 @@ from contextlib import ExitStack, contextmanager
 from types import CodeType
 from typing import Any, NamedTuple
 
-from minigrad import errors
-
+from .. import errors
 from .numbers import Array
 from .pytorch_pass import Arrays, is_pytorch, random_state
 

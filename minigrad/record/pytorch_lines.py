@@ -15,9 +15,8 @@ from traceback import walk_stack
 from types import CodeType
 from typing import Any
 
-from minigrad import errors
-from minigrad.tensor import Node
-
+from .. import errors
+from ..tensor import Node
 from .names import Source, fits, kind_of, source, symbol
 
 Site = tuple[CodeType, int]

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.kernels import Windows
-from minigrad.operation import Operation
-from minigrad.tape import TABLE
+from ..kernels import Windows
+from ..operation import Operation
+from ..tape import TABLE
 
 # what a rule takes, and under which names PyTorch saves it
 SAVED = {

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors, tape
-from minigrad.tape import Walk
-from minigrad.tensor import Node, Tensor
-
+from .. import errors, tape
+from ..tape import Walk
+from ..tensor import Node, Tensor
 from . import pytorch
 from .names import callers_variables
 from .nodes import array_of, operation_of

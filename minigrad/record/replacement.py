@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.operation import Operation, parameters
-from minigrad.tape import TABLE
-from minigrad.tensor import Rule, Tensor
+from ..operation import Operation, parameters
+from ..tape import TABLE
+from ..tensor import Rule, Tensor
 
 
 @contextmanager

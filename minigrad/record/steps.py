@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from minigrad import tape
-from minigrad.tape import Walk
-from minigrad.tensor import Node
-
+from .. import tape
+from ..tape import Walk
+from ..tensor import Node
 from .contributions import explain_contribution
 from .moves import Contribution, Place, Step, same
 from .nodes import array_of, operation_of

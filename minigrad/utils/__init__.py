@@ -1,7 +1,6 @@
 """torch.utils: datasets and batches, in `data`."""
 
-from minigrad import errors
-
+from .. import errors
 from . import data
 
 __all__ = ["data"]

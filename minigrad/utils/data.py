@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors
-from minigrad.operation import public
-from minigrad.ops import random
-from minigrad.ops.creation import as_tensor
-from minigrad.ops.random import Generator, randperm
-from minigrad.ops.shapes import stack
-from minigrad.tensor import Tensor
+from .. import errors
+from ..operation import public
+from ..ops import random
+from ..ops.creation import as_tensor
+from ..ops.random import Generator, randperm
+from ..ops.shapes import stack
+from ..tensor import Tensor
 
 
 class Dataset:

@@ -13,9 +13,9 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
-from minigrad.dtypes import ALL, check_device
-from minigrad.errors import check
-from minigrad.operation import public
+from ..dtypes import ALL, check_device
+from ..errors import check
+from ..operation import public
 
 ALLOWED = {
     ("builtins", "set"),

@@ -35,8 +35,8 @@ def origins(module: str) -> tuple[dict[str, str], dict[str, ast.expr]]:
     given: dict[str, ast.expr] = {}
     for node in ast.walk(tree(module)):
         match node:
-            case ast.ImportFrom(module=str(source), names=names, level=level):
-                whole = importlib.util.resolve_name("." * level + source, module.rpartition(".")[0])
+            case ast.ImportFrom(module=source, names=names, level=level):
+                whole = importlib.util.resolve_name("." * level + (source or ""), module.rpartition(".")[0])
                 imported.update({alias.asname or alias.name: whole for alias in names})
             case ast.ClassDef(name=name):
                 imported[name] = module
@@ -204,9 +204,10 @@ def package_stub() -> str:
     """The text of __init__.pyi."""
     lines, renamed = ["import builtins"], ["__version__: str"]
     for node in tree("minigrad").body:
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(("minigrad.", "math")):
+        if isinstance(node, ast.ImportFrom) and node.module and (node.level or node.module == "math"):
+            source = "." * node.level + node.module
             for a in node.names:
-                lines.append(f"from {node.module} import {a.name} as {'_' * bool(a.asname)}{a.name}")
+                lines.append(f"from {source} import {a.name} as {'_' * bool(a.asname)}{a.name}")
                 renamed += [f"{a.asname} = _{a.name}"] if a.asname else []
     for name, module in {**minigrad._LATER, "record": "minigrad.record"}.items():
         lines.append(f"from {module} import {name} as {name}")
