@@ -460,7 +460,7 @@ class Tensor:
     def floor_(self) -> Tensor:
         """Rounded down to a whole number; its gradient is 0."""
     def floor_divide(self, other: Any) -> Tensor:
-        """input / other rounded down; its backward raises."""
+        """input / other rounded down; no gradient."""
     def fmod(self, other: Any) -> Tensor:
         """The rest of a division with the sign of `input`, as C's fmod."""
     def fmod_(self, *other: Any) -> Tensor:
@@ -743,7 +743,7 @@ class Tensor:
         """With a new dimension of size 1 at position `dim`."""
     def var(self, dim: Any = None, unbiased: builtins.bool | None = None, keepdim: builtins.bool = False, *, correction: Any = None) -> Tensor:
         """The variance: squared distances from the mean over the number of elements less `correction`, which is 1."""
-    def view(self, *shape: Any) -> Tensor:
+    def view(self, *size: Any) -> Tensor:
         """As `reshape`, but never a copy: RuntimeError where memory does not allow a view."""
     def view_as(self, other: Tensor) -> Tensor:
         """`view` in the shape of another tensor."""

@@ -146,7 +146,7 @@ def modulo(x: Any, y: Any) -> Any:
 
 mul = of_two(table.mul, "input * other.")
 true_divide = of_two(table.div, "input / other, as `div`.", "true_divide")
-floor_divide = of_two(table.floor_divide, "input / other rounded down; its backward raises.")
+floor_divide = of_two(table.floor_divide, "input / other rounded down; no gradient.")
 remainder = of_two(modulo, "The rest of a division with the sign of `other`, as Python's %.", "remainder")
 fmod = of_two(table.fmod, "The rest of a division with the sign of `input`, as C's fmod.")
 atan2 = of_two(of_tensors(table.atan2), "The angle in radians of the points (other, input).")

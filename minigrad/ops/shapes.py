@@ -108,9 +108,9 @@ def _can_view(array: Any, shape: Shape) -> bool:
     return True
 
 
-def view(self: Tensor, shape: Sequence[int]) -> Tensor:
+def view(self: Tensor, size: Sequence[int]) -> Tensor:
     """As `reshape`, but never a copy: RuntimeError where memory does not allow a view."""
-    sizes = infer_size(self, shape)
+    sizes = infer_size(self, size)
     if not _can_view(self._writable(), sizes):
         words = "view size is not compatible with input tensor's size and stride"
         where = "at least one dimension spans across two contiguous subspaces"
