@@ -263,8 +263,7 @@ def other_names(
     for place, name in enumerate(known, 1):
         wanted, kind = kinds.get(function.__annotations__.get(name), ("", object))
         if name in named and not isinstance(named[name], kind):
-            place *= place <= code.co_argcount
-            raise must_be(wanted, own, name, place, named[name]) from None
+            raise must_be(wanted, own, name, place * (place <= code.co_argcount), named[name]) from None
     for name in keywords:
         if "unexpected keyword" in str(error) and not close_matches(name, known):
             raise TypeError(f"{own}(): minigrad leaves out the argument {name!r}") from None

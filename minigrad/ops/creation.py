@@ -113,11 +113,13 @@ def _unwrapped(data: Any) -> Any:
     if isinstance(data, Tensor):
         if data.numel() != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
+        if data.requires_grad:
+            warnings.warn(errors.TO_SCALAR, stacklevel=6)
         return data._data.reshape(())[()]
     if isinstance(data, np.ndarray):
         return [_unwrapped(x) for x in data] if data.ndim else data[()]
     if isinstance(data, (list, tuple)):
-        return [x if type(x) is float else _unwrapped(x) for x in data]
+        return [*data] if {float, int}.issuperset(map(type, data)) else [*map(_unwrapped, data)]
     return data
 
 
@@ -131,7 +133,7 @@ def _type(cells: Array) -> DType:
             found.append(dtypes.result_type(kind()))
         elif kind is list:
             raise _ragged(cells)
-        elif kind is str and cells.ndim and isinstance(cells.flat[0], str):
+        elif kind is str and cells.ndim and type(cells.flat[0]) is str:
             raise ValueError("too many dimensions 'str'")
         elif kind is str:
             raise TypeError("new(): invalid data type 'str'")

@@ -136,8 +136,7 @@ def of_two(operation: Any, doc: str, name: str = "") -> Callable[[Tensor, Any], 
 
 def of_tensors(row: Any) -> Any:
     """The operation, which refuses numbers."""
-    given = lambda x, y: row(x, y) if isinstance(y, Tensor) else NotImplemented
-    return functools.wraps(row)(given)
+    return functools.wraps(row)(lambda x, y: row(x, y) if isinstance(y, Tensor) else NotImplemented)
 
 
 def modulo(x: Any, y: Any) -> Any:

@@ -107,7 +107,7 @@ class HastyWalk(OrderedWalk):
 
 def pairs(node: Node, found: Iterable[Any]) -> list[tuple[Node, Any]]:
     """Each parent with its contribution, where there is one."""
-    both = zip(node.parents, found, strict=True)
+    both = zip(node.parents, found)
     return [(p, c) for p, c in both if p is not None and c is not None]
 
 
@@ -214,7 +214,7 @@ def start_from(number: Callable[[Any], Any]) -> Any:
     def started(roots: Sequence[Tensor], gradients: Sequence[Any], create_graph: bool) -> Any:
         right = tape.started(roots, gradients, create_graph)
         found = []
-        for (node, begun), root, given in zip(right, roots, gradients, strict=True):
+        for (node, begun), root, given in zip(right, roots, gradients):
             data = root._data
             other: Any = np.asarray(number(data), data.dtype)[()]
             other = wrap(other) if create_graph else other

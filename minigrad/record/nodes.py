@@ -66,7 +66,7 @@ def known_values(nodes: list[Node], root: Tensor, names: Names, given: Mapping[N
         if leaf is not None:
             values[node] = leaf._data
         made, saved = operation_of(node), saved_by(node)
-        for name, owner in zip((*made.inputs, "out"), (*node.parents, node), strict=True) if made else ():
+        for name, owner in zip((*made.inputs, "out"), (*node.parents, node)) if made else ():
             if owner is not None and hasattr(saved.get(name), "dtype"):
                 values.setdefault(owner, saved[name])
     values |= {node: tensor._data for node, (_, tensor) in names.tensors.items()}

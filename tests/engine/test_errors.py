@@ -243,3 +243,13 @@ def test_an_overwritten_weight_of_a_linear_layer() -> None:
         layer.weight.mul_(2)
     with pytest.raises(RuntimeError, match=r"\[torch.FloatTensor \[16, 1\]\], which is output 0 of AsStrided, is at version 2"):
         out.sum().backward()
+
+
+def test_numbers_taken_from_tensors_that_require_grad_warn() -> None:
+    x = leaf(1.0, 2.0)
+    with pytest.warns(UserWarning, match="Converting a tensor with requires_grad=True to a scalar") as caught:
+        y = mg.tensor([2 * v for v in x])
+    assert not y.requires_grad and caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mg.tensor([v.detach() for v in x])
