@@ -462,7 +462,7 @@ class Tensor:
     def floor_divide(self, other: Any) -> Tensor:
         """input / other rounded down; no gradient."""
     def fmod(self, other: Any) -> Tensor:
-        """The rest of a division with the sign of `input`, as C's fmod."""
+        """The rest of a division, with the sign of `input`: C's fmod."""
     def fmod_(self, *other: Any) -> Tensor:
         """`fmod`, written into this tensor; returns the tensor."""
     def gather(self, dim: builtins.int, index: Tensor) -> Tensor:
@@ -622,7 +622,7 @@ class Tensor:
     def relu_(self) -> Tensor:
         """input where it is positive, else 0; its gradient at 0 is 0."""
     def remainder(self, other: Any) -> Tensor:
-        """The rest of a division with the sign of `other`, as Python's %."""
+        """The rest of a division, with the sign of `other`: Python's %."""
     def remainder_(self, *other: Any) -> Tensor:
         """`remainder`, written into this tensor; returns the tensor."""
     def repeat(self, *repeats: Any) -> Tensor:
