@@ -218,6 +218,8 @@ def edits_of(own: ast.FunctionDef | ast.Lambda) -> Iterator[Edit]:
             for index, old in enumerate(value) if isinstance(value, list) else [(None, value)]:
                 if isinstance(old, ast.expr):
                     for kind, new, key in of_expression(old, known, list(pieces.values()), id(old) in called):
+                        if isinstance(owner, ast.Compare) and type(getattr(new, "value", None)) is int:
+                            kind = "number"  # before the operator beside it
                         yield Edit(kind, owner, field, index, new, shown_for(kind, owner, old), key)
                     if isinstance(owner, ast.BinOp) and isinstance(owner.op, ast.Div) and isinstance(old, ast.Name):
                         for op in (ast.Add(), ast.Sub()):
