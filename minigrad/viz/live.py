@@ -20,7 +20,7 @@ from IPython import get_ipython
 
 from ..record.recording import Recording
 from .data import as_json, dress
-from .pages import SPARE
+from .pages import bare
 from .program import Program
 
 __all__ = ["BUTTON", "FIELD", "Behind", "Film", "Live", "Slider", "Sliders", "asleep", "channel"]
@@ -45,7 +45,7 @@ def asleep(stale: str) -> str:
 @cache
 def script() -> str:
     """The script of every page, without its comments."""
-    return SPARE.sub("", (HERE / "live.js").read_text(encoding="utf-8"))
+    return bare((HERE / "live.js").read_text(encoding="utf-8"))
 
 
 @cache

@@ -56,13 +56,24 @@ if (frame) {
 """
 
 
-# What a page does not need: comments in lines of their own, comments that end a line, indentation.
-SPARE = re.compile(r"^[ \t]*(?:/\*\*.*?\*/[ \t]*|//[^\n]*)\n|  // [^\n]*|^\t+", re.MULTILINE | re.DOTALL)
+# What a page does not need: comments, indentation, and spaces beside signs. What is quoted stays, and so does a regular
+# expression, which stands where a value is expected.
+TEXT, INNER = r""" "(?:\\.|[^"\\])*"|'[^'\n]*' """.strip(), r"`(?:\\.|[^`\\])*`"
+LONG = rf"`(?:\\.|\$\{{(?:{TEXT}|{INNER}|[^`\"'}}])*\}}|[^`\\])*`"  # a template, and in it perhaps another one
+PATTERN = r"(?<=[(,=:!&|?]) ?/(?![/*])(?:\\.|\[(?:\\.|[^]\\])*\]|[^/\\\n])+/"
+COMMENT, INDENTATION = r"\s*/\*.*?\*/|\s*//[^\n]*", r"\s+(?=[})\]])|(?<=\n)\s+"
+SPACES = r"(?<![\w$+-]) +| +(?![\w$+-])|(?<=[\w$]) +(?=[+-])|(?<=[+-]) +(?=[\w$])"  # a - -b keeps one
+SPARE = re.compile(rf"({TEXT}|{LONG}|{PATTERN})|{COMMENT}|{INDENTATION}|{SPACES}", re.DOTALL)
+
+
+def bare(script: str) -> str:
+    """JavaScript without what a page does not need; its lines stay lines."""
+    return SPARE.sub(lambda found: (found[1] or "").lstrip(), script)
 
 
 @cache
 def script() -> str:
-    """The stepper's JavaScript as one module: the files of js/ in order, without imports, exports, comments and indentation.
+    """The stepper's JavaScript as one module: the files of js/ in order, without imports, exports and spare text.
 
     What js/rules.js would hold is made here from the derivative table.
     """
@@ -76,12 +87,8 @@ def playground() -> str:
 
 
 def joined(*names: str) -> str:
-    parts = []
-    for name in names:
-        text = SPARE.sub("", (HERE / "js" / f"{name}.js").read_text(encoding="utf-8"))
-        text = re.sub(r"^import .*\n", "", text, flags=re.MULTILINE)
-        parts.append(re.sub(r"^export ", "", text, flags=re.MULTILINE))
-    return "\n".join(parts)
+    texts = [bare((HERE / "js" / f"{name}.js").read_text(encoding="utf-8")) for name in names]
+    return re.sub(r"^(import\b.*\n|export )", "", "\n".join(texts), flags=re.MULTILINE)
 
 
 @cache

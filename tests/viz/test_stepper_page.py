@@ -763,9 +763,24 @@ def test_the_state_is_a_pure_function_of_the_position(page) -> None:
     assert "current" in found["status"] and set(found["status"]) <= {"done", "current", "plain"}
 
 
+DELIVERED = {  # what stands in a file, and what a page brings of it
+    "a - -b + +c - d++ + e;  // a comment": "a- -b+ +c-d++ +e;",
+    'const x = " // a  text ", y = \'a " b\';': 'const x=" // a  text ",y=\'a " b\';',
+    "say(`a  ${ok ? `b - ${c}` : \"} `\"}  // c`, d);": "say(`a  ${ok ? `b - ${c}` : \"} `\"}  // c`,d);",
+    't.replace(/[/" ]  "/g, a / b / c);': 't.replace(/[/" ]  "/g,a/b/c);',
+    "if (a) {\n\treturn b;\n}\n\n/** What\n * it is. */\n\tlet [k] = list;": "if(a){\nreturn b;}\nlet[k]=list;",
+    "return typeof x in y;": "return typeof x in y;",
+}
+
+
+@pytest.mark.parametrize("source", DELIVERED)
+def test_a_page_brings_no_space_that_it_does_not_need(source: str) -> None:
+    assert pages.bare(source) == DELIVERED[source]
+
+
 def test_sizes() -> None:
     delivered = (pages.script() + pages.style()).encode()
-    assert len(delivered) <= 110_000 and len(gzip.compress(delivered)) <= 38_000, "as a page brings them"
+    assert len(delivered) <= 96_500 and len(gzip.compress(delivered)) <= 33_500, "as a page brings them"
     assert len(pages.joined("engine", "formula").splitlines()) <= 300, "what reads, computes and records a formula"
     _rules, *lines = pages.script().splitlines()
     assert max(map(len, lines)) <= 200, "readable"

@@ -39,11 +39,12 @@ export const renamed = (form, words) => form.replace(/(?<![\w.])[A-Za-z_]\w*/g, 
 /** The sentences of one contribution, those of record/words.py. */
 export function sentences({ how, rule, saved, axes, arrived, beats }, from, to, { g, raw, sum, local, sub, given, before, after }) {
 	const known = saved.flatMap(([word, label, v]) => (v == null || !label ? [] : `${term(label)} = ${short(given[word])}`)), result = short(raw), factor = number(local?.d[0] ?? 1);
+	const usual = `The contribution to ${to} is ${sub && sub !== result ? sub + " = " : ""}${result}.`;
 	const product = {
 		copy: `The upstream gradient goes to ${to} unchanged: ${result}.`,
 		move: `The numbers stay the same and take the shape of ${to}: ${result}.`,
 		spread: `Each of the ${raw.d.length} numbers of ${to} went into the result, so each gets ${factor === "1" ? "all of g" : `g times ${factor}`}: ${result}.`,
-	}[how] || `The contribution to ${to} is ${sub && sub !== result ? sub + " = " : ""}${result}.`;
+	}[how] || usual;
 	const count = `(${arrived[0]} of ${arrived[1]} arrived)`, stretched = axes.length === 1 ? `stretched axis ${axes} is` : `stretched axes ${axes.join(", ")} are`;
 	return {
 		focus: `${from} is current: its gradient is complete. The upstream gradient is g = ${short(g)}.`,
