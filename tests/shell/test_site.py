@@ -410,10 +410,11 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def is_seen_at_once(page: Any) -> None:
-    """The sentence, the whole graph and the controls are on the first screen, and none is over another."""
-    words, graph, controls = (page.locator(part).bounding_box() for part in (".mg-words", ".mg-graph", ".mg-tools"))
+    """The sentence, the whole graph and the controls are on the first screen; on a phone the equation and the formula, too."""
+    parts = (".mg-words", ".mg-graph", *(["#formula", ".mg-math"] if page.viewport_size["width"] < 620 else []))
+    seen, controls = [page.locator(part).bounding_box() for part in parts], page.locator(".mg-tools").bounding_box()
     assert not page.evaluate("scrollY") and controls["y"] + controls["height"] <= page.viewport_size["height"] + 1
-    assert max(part["y"] + part["height"] for part in (words, graph)) <= controls["y"] + 1
+    assert max(part["y"] + part["height"] for part in seen) <= controls["y"] + 1
 
 
 @pytest.mark.browser

@@ -209,7 +209,7 @@ def test_every_number_is_torchs(part: int) -> None:
 LOOK = """() => { const m = document.querySelector(".mg"), r = m.querySelector("input[type=range]"), seen = [];
     for (let n = 0; n <= +r.max; n++) {
         r.value = n; r.dispatchEvent(new Event("input", { bubbles: true }));
-        seen.push({ title: m.querySelector(".mg-ledger h4")?.textContent, queue: m.querySelector(".mg-queue").innerText,
+        seen.push({ title: m.querySelector(".mg-ledger .mg-name")?.textContent, queue: m.querySelector(".mg-queue").innerText,
             rows: [...m.querySelectorAll(".mg-ledger tr")].map((tr) => [...tr.cells].map((c) => c.textContent)),
             now: m.querySelector(".mg-ledger .now td")?.textContent });
     }

@@ -81,7 +81,7 @@ export function makeCard(S, options, on) {
 		const n = nodes[who], grad = val(st.grad[who]), saved = new Map();
 		for (const k of S.byNode[who]) for (const [, label, v] of steps[k].saved || []) if (val(v) != null) saved.set(label || "a number", val(v));
 		const held = [...saved].slice(0, 4).map(([label, v]) => figure(v, label, { small: "saved for its rule" }));
-		inside.replaceChildren(h("h4", n.expr && n.expr !== n.name ? `${n.name} = ${n.expr}` : n.name), ...about(n),
+		inside.replaceChildren(h("p.mg-name", n.expr && n.expr !== n.name ? `${n.name} = ${n.expr}` : n.name), ...about(n),
 			figures([figure(S.isMade(st, who) ? val(n.val) : null, "value", { empty: S.isMade(st, who) ? n.missing || "not saved" : "not yet" }),
 				n.rg ? figure(grad, st.stored[who] ? `${n.name}.grad` : "gradient so far", { empty: "none yet" }) : "", ...held]));
 		if (options.closed(who)) inside.append(button(on, options.open, "open the box"));
@@ -96,7 +96,7 @@ export function makeCard(S, options, on) {
 			if (i != null && el.hidden) el.style.minHeight = el.parentElement.offsetHeight + "px";
 			el.hidden = i == null;
 			paint(st);
-			if (i != null) options.say([...inside.querySelectorAll("h4, .mg-small")].map((e) => e.textContent).join(", "));
+			if (i != null) options.say([...inside.querySelectorAll(".mg-name, .mg-small")].map((e) => e.textContent).join(", "));
 		},
 	};
 }

@@ -178,8 +178,7 @@ function graph(root, code) {
 	const nodes = order.map(({ value, from, parts, ...n }) => ({ ...n, shape: value.s }));
 	const data = compute({
 		v: 1, root: root.id, nodes, edges, steps, forward, title: `Forward and backward pass of ${root.name}`, code: [{ title: "", lines: code }],
-		look: `This is the graph of ${root.name}: each box holds a number or an array, and lines lead from the inputs ` +
-			`to ${root.name}. Click here and press → to compute it step by step, and then to go back.`,
+		look: `Lines lead from the inputs to ${root.name}. Click here and press → to compute ${root.name} step by step, and then, on the way back, its gradients.`,
 		live: { make, exact, single: false, seed: null },
 	}, exact);
 	return { ...data, layout: { start: "full", views: { full: { drawings: layOut(data) } } } };

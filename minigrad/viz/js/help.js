@@ -23,7 +23,7 @@ export function help(S) {
 	const keys = `→ ←|one step on, back|Shift + → ←|one node on, back (one step, where “by node” is on)|Home End|first, last|Space|play, pause|1 to 4, Enter|answer, go on|N|next box with
 		several contributions|C|next cell|F|fit the graph|+ −|zoom|T|transcript|↑ ↓|next control or box|Esc|close, leave|?|this help`.split("|");
 	const row = (k, i) => (i % 2 ? "" : h("tr", h("th", { scope: "row" }, k), h("td", keys[i + 1])));
-	return [h("h4", "Signs"), legend(S), h("table", h("caption", "Keys"), h("tbody", keys.map(row)))];
+	return [h("p.mg-name", "Signs"), legend(S), h("table", h("caption", "Keys"), h("tbody", keys.map(row)))];
 }
 
 /** What is wrong with a contribution: which was expected, and which was found. */

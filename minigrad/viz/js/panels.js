@@ -57,6 +57,7 @@ export function makePanels(S, options, on) {
 		const first = step.how === "slot" || step.before == null;
 		parts.push(figures(first ? [now, sign("→"), after]
 			: [figure(val(step.before), "accumulated before"), sign("+"), now, sign(step.lost ? "≠" : "="), after]));
+		if (!first && !step.lost) parts.push(small(`${target} changes ${cutText(name(S.root), 24)} on each path, and the changes add up.`));
 	}
 
 	/** Upstream gradient, local derivative, contribution: the numbers appear beat by beat in places that stay. */
@@ -180,7 +181,7 @@ export function makePanels(S, options, on) {
 		const { step } = st;
 		if (!step) { ledger.replaceChildren(); return; }
 		const who = step.kind === "send" || step.kind === "skip" ? step.parent : step.node, n = nodes[who];
-		if (!n.rg) { ledger.replaceChildren(h("h4", `${cutText(n.name, 30)} needs no gradient`)); return; }
+		if (!n.rg) { ledger.replaceChildren(h("p.mg-name", `${cutText(n.name, 30)} needs no gradient`)); return; }
 		const expected = S.expected[who], got = st.got[who], total = options.mute("count") ? "?" : expected;
 		const title = `Gradient of ${cutText(n.name, 30)}`;
 		const rows = [], row = (label, v, style, extra) => rows.push(h("tr", { class: style }, h("th", { scope: "row" }, label, extra), h("td", shown(v))));
@@ -196,7 +197,7 @@ export function makePanels(S, options, on) {
 		if (n.leaf && n.old != null) row(h("span.mg-old", `${n.name}.grad before, never cleared`), val(n.old));
 		if (st.stored[who]) row(`${cutText(n.name, 22)}.grad`, val(st.grad[who]), "sum" + (step.node === who ? " now" : ""), n.old == null ? ` (was ${n.empty || "None"})` : "");
 		const arrived = who === S.root ? "" : got > expected ? `${got} of ${total} arrived, some twice` : `${got} of ${total} arrived`;
-		ledger.replaceChildren(h("h4", title, arrived && h("span", arrived)), h("table", h("tbody", rows)));
+		ledger.replaceChildren(h("p.mg-name", title, arrived && h("span", arrived)), h("table", h("tbody", rows)));
 	}
 	/** A value in a row: its digits, or a thumbnail and the size. */
 	function shown(v) {
