@@ -8,14 +8,12 @@ import { made, number, one, plain, questionOf, renamed, rounded, sentences, shor
 /** @typedef {{ s: number[], d: number[] }} Values  numbers one after another, and their shape; [] is one number */
 /** @typedef {string | number | [string, ...any[]]} Tree */
 
-// ---- operations: by their row in derivatives.py, and what else stands in a rule
-const power = (a, b) => (a === 1 || b === 0 ? 1 : a ** b);
+// ---- operations by their row in derivatives.py, without what follows its _, and what else stands in a rule; others are Math's
 const ENTRY = {
 	add: (a, b) => a + b, sub: (a, b) => a - b, rsub: (a, b) => b - a, mul: (a, b) => a * b, div: (a, b) => a / b, reciprocal: (a) => 1 / a, neg: (a) => -a,
-	power, power_base: power, power_tensor: power, power_zero: () => 1, exp: Math.exp, log: Math.log, sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos,
-	tanh: Math.tanh, sigmoid: (a) => (a < 0 ? Math.exp(a) / (1 + Math.exp(a)) : 1 / (1 + Math.exp(-a))), relu: (a) => (a < 0 ? 0 : a), abs: Math.abs,
+	power: (a, b) => (a === 1 || b === 0 ? 1 : a ** b), relu: (a) => (a < 0 ? 0 : a), sigmoid: (a) => 1 / (1 + Math.exp(-a)),
 	">": (a, b) => +(a > b), ">=": (a, b) => +(a >= b), "==": (a, b) => +(a === b), "&": (a, b) => a & b, where: (c, a, b) => (c ? a : b),
-	sign: Math.sign, zeros: () => 0, expand: (a) => a,
+	zeros: () => 0, expand: (a) => a,
 };
 
 /** Where entry i of shape s is read from, in an array that is stretched to s. */
@@ -31,21 +29,21 @@ function place(i, s, own) {
 }
 
 /** One operation on arrays. `round` is Math.fround where the numbers are float32. */
-export function apply(op, args, round = (x) => x) {
-	const [a, b] = args, total = (d) => d.reduce((sum, x) => round(sum + x), 0);
-	if (op === "sum_all") return one(total(a.d));
-	if (op === "mean_all") return one(round(total(a.d) / a.d.length));
+export function apply(row, args, round = (x) => x) {
+	const [a, b] = args, op = row.replace(/_.*/, ""), total = (d) => d.reduce((sum, x) => round(sum + x), 0);
+	const [n, m] = op === "dot" ? [1, ...a.s] : a.s, k = b?.s[1] ?? 1;
+	if (op === "sum") return one(total(a.d));
+	if (op === "mean") return one(round(total(a.d) / a.d.length));
 	if (op === "count") return one(a.d.length);
-	if (op === "dot") return one(total(a.d.map((x, i) => round(x * b.d[i]))));
-	if (op === "mT") return { s: [a.s[1], a.s[0]], d: a.d.map((_, i) => a.d[(i % a.s[0]) * a.s[1] + Math.floor(i / a.s[0])]) };
-	if (op === "mm") {
-		const m = a.s[1], k = b.s[1], cell = (i, j) => total(Array.from({ length: m }, (_, q) => round(a.d[i * m + q] * b.d[q * k + j])));
-		return { s: [a.s[0], k], d: Array.from({ length: a.s[0] * k }, (_, i) => cell(Math.floor(i / k), i % k)) };
+	if (op === "mT") return { s: [m, n], d: a.d.map((_, i) => a.d[(i % n) * m + Math.floor(i / n)]) };
+	if (op === "mm" || op === "dot") {
+		const line = (i) => a.d.slice(i * m, i * m + m), cell = (i, j) => total(line(i).map((x, q) => round(x * b.d[q * k + j])));
+		return { s: op === "dot" ? [] : [n, k], d: Array.from({ length: n * k }, (_, i) => cell(Math.floor(i / k), i % k)) };
 	}
-	const s = [];
+	const s = [], entry = ENTRY[op] || Math[op];
 	for (const { s: own } of args) own.forEach((n, i) => { const k = own.length - 1 - i; s[k] = s[k] > 1 ? s[k] : n; });
 	s.reverse();
-	return { s, d: Array.from({ length: size(s) }, (_, i) => round(ENTRY[op](...args.map((v) => v.d[place(i, s, v.s)])))) };
+	return { s, d: Array.from({ length: size(s) }, (_, i) => round(entry(...args.map((v) => v.d[place(i, s, v.s)])))) };
 }
 /** The value of a rule: a tree of [operation, operands], names and numbers. */
 function value(tree, given, round) {

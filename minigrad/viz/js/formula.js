@@ -5,7 +5,7 @@ import { RULES } from "./rules.js";
 import { apply, compute } from "./engine.js";
 import { layOut } from "./places.js";
 import { cutText } from "./tools.js";
-import { number, renamed, term, tuple } from "./words.js";
+import { number, one, renamed, term, tuple } from "./words.js";
 
 /** What is wrong with a formula, and where: `row` and `at`; `fix` is a line that would help. */
 export class Mistake extends Error {
@@ -15,34 +15,41 @@ export class Mistake extends Error {
 	}
 }
 const TOKEN = /((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|\*\*|[-+*/@=(),.[\]]|(\S)/gu;
-const POWERS = { "+": 1, "-": 1, "*": 2, "/": 2, "@": 2, neg: 3, "**": 4 }, ROWS = { "+": "add", "-": "sub", "*": "mul", "/": "div", "**": "power" };
-const FUNCTIONS = ["sin", "cos", "exp", "log", "sqrt", "tanh", "sigmoid", "relu", "abs", "sum", "mean"], MODULES = ["torch", "np", "math", "minigrad", "F"];
-const LETTERS = 2000, DEEP = 60, NAME = 24, BOXES = 80, SIDE = 8;
+const POWERS = { "+": 1, "-": 1, "*": 2, "/": 2, "@": 2, neg: 3, "**": 4 };
+/** For each sign the rows for two boxes, for a number on the right, and for one on the left. */
+const ROWS = { "+": ["add", "add", "add"], "-": ["sub", "sub", "rsub"], "*": ["mul", "mul", "mul"], "/": ["div", "div"], "**": ["power_tensor", "power", "power_base"] };
+const FUNCTIONS = "sin, cos, exp, log, sqrt, tanh, sigmoid, relu, abs, sum, mean", MODULES = ["torch", "np", "math", "minigrad", "F"];
 
 /** A written number or a box of the graph: a box has an id, and what was computed also its row in the table and its operands.
  * @typedef {{ value: import("./engine.js").Values, name: string, row: number, at: number, id?: number, op?: string, from?: Operand[],
  * [more: string]: any }} Operand */
+const isBox = (o) => o.id !== undefined;
+
+function atMost(most, there, what, row = 0, at = 0) {
+	if (there > most) throw new Mistake(`At most ${most} ${what} are possible here.`, row, at);
+}
 
 /** The stepper's data for a text. Mistake for what cannot be read or does not fit together. */
 export function parse(text) {
-	if (text.length > LETTERS) throw new Mistake(`This is longer than ${LETTERS} letters: leave something out.`);
+	atMost(2000, text.length, "letters");
 	const names = new Map(), code = [];
 	/** @type {any} */
 	let last;
 	let boxes = 0;
 	/** @param {Operand} o */
 	const box = (o, more) => {
-		if (boxes >= BOXES) throw new Mistake(`More than ${BOXES} boxes are not drawn here.`, o.row, o.at);
-		return { symbol: "", leaf: false, ...o, literal: false, id: boxes++, ...more };
+		atMost(80, boxes + 1, "boxes", o.row, o.at);
+		return { symbol: "", leaf: false, from: [], ...o, id: boxes++, ...more };
 	};
 	text.split(/\n|;/).forEach((line, row) => {
 		if (!line.trim()) return;
 		const head = /^\s*([A-Za-z_]\w*)\s*=(?!=)/.exec(line), name = head?.[1];
 		code.push([row + 1, line]);
 		last = read(line, row, head?.[0].length || 0, names, box, code.length - 1);
-		if (last.literal && head) last = box(last, { name, leaf: true, rg: true });
-		else if (head && last.row === row) last.name = name;
-		if (head) names.set(name, last);
+		if (!head) return;
+		if (!isBox(last)) last = box(last, { name, leaf: true, rg: true });
+		else if (last.row === row) last.name = name;
+		names.set(name, last);
 	});
 	if (!last) throw new Mistake("Write a formula, for example x = 2 in one line and x * x in the next.");
 	if (!last.rg) throw new Mistake("Here is nothing to differentiate: no input stands in this line.", code.at(-1)[0] - 1);
@@ -60,32 +67,28 @@ function read(line, row, start, names, box, nth) {
 	function wrong(says, at = here(), fix = "") { throw new Mistake(says, row, at, fix); }
 	const missing = (what) => wrong(peek() ? `“${peek()}” cannot stand here: ${what} is missing before it.` : `The formula ends too early: ${what} is missing.`);
 	const written = (value, at, more) => ({ value, name: line.slice(at, end()), row, at, ...more });
-	const isNumber = (o) => o.id === undefined, boxed = (o) => (isNumber(o) && o.value.s.length ? box(o) : o);
+	const boxed = (o) => (!isBox(o) && o.value.s.length ? box(o) : o);
 
-	/** A row of the table at work: a box, or a number where all operands are. `parts` are the operands as they are written. */
-	function result(op, from, at, symbol, parts = from, more = {}) {
-		const made = written(apply(op, from.map((o) => o.value)), at, more), shapes = from.map((o) => o.value.s);
-		const fits = (s) => s.every((n, i) => n === 1 || n === made.value.s.at(i - s.length));
-		if (from[1] && symbol !== "@" && !shapes.every(fits)) wrong(`${symbol} cannot join the shapes ${shapes.map(tuple).join(" and ")}: sizes have to be equal, or 1.`, at);
-		if (from.every(isNumber)) return made;
-		return box(made, { op, from, parts, symbol, expr: made.name, span: [0, nth, at, nth, end()], rg: from.some((o) => o.rg) });
+	/** A row of the table at work: a box, or a number where all operands are. */
+	function result(op, from, at, symbol, more = {}) {
+		const made = written(apply(op, from.map((o) => o.value)), at, { parts: from, ...more });
+		return from.some(isBox) ? box(made, { op, from, symbol, expr: made.name, span: [0, nth, at, nth, end()], rg: from.some((o) => o.rg) }) : made;
 	}
 	const unary = (name, a, at) => result(/sum|mean/.test(name) ? `${name}_all` : name, [boxed(a)], at, name === "neg" ? "-" : name);
-	function binary(op, left, right, at, second) {
-		const both = [boxed(left), boxed(right)], [a, b] = both, first = isNumber(a);
-		if (op === "@") return result(product(a.value.s, b.value.s, at), both, at, op);
-		if (first && isNumber(b) && op === "/" && !b.value.d[0]) wrong("Here a number is divided by zero.", at);
-		if (first === isNumber(b)) return result(op === "**" && !first ? "power_tensor" : ROWS[op], both, at, op);
-		if (!first) return result(op === "**" && !b.value.d[0] ? "power_zero" : ROWS[op], both, at, op);
-		if (op === "**") return result("power_base", both, at, op);
-		if (op !== "/") return result(op === "-" ? "rsub" : ROWS[op], [b, a], at, op, both);
-		const inverse = result("reciprocal", [b], at, "reciprocal", [b], { name: `1 / ${line.slice(second, end())}` });
-		return a.value.d[0] === 1 ? inverse : result("mul", [inverse, a], at, "*", [a, inverse]);
-	}
-	function product(s, u, at) {
-		if (s.length === 2 && u.length === 2 && s[1] === u[0]) return "mm";
-		if (s.length === 1 && u.join() === s.join()) return "dot";
-		return wrong(`@ cannot multiply the shapes ${tuple(s)} and ${tuple(u)}: it takes two matrices (n, m) and (m, k), or two lists of one length.`, at);
+	function binary(symbol, left, right, at, second) {
+		const both = [boxed(left), boxed(right)], [a, b] = both, [s, u] = both.map((o) => o.value.s), number = b.value.d[0];
+		const broadcast = s.every((n, i) => n === 1 || [n, 1, undefined].includes(u.at(i - s.length)));
+		if (symbol === "@" ? !s.length || s.length !== u.length || s.at(-1) !== u[0] : !broadcast)
+			wrong(`${symbol} cannot join the shapes ${tuple(s)} and ${tuple(u)}: ` +
+				(symbol === "@" ? "it takes two matrices (n, m) and (m, k), or two lists of one length." : "sizes have to be equal, or 1."), at);
+		if (symbol === "@") return result(s.length > 1 ? "mm" : "dot", both, at, symbol);
+		if (symbol === "/" && !isBox(a) && !isBox(b) && !number) wrong("Here a number is divided by zero.", at);
+		const [two, onRight, onLeft] = ROWS[symbol];
+		if (isBox(b) && isBox(a)) return result(two, both, at, symbol);
+		if (!isBox(b)) return result(symbol === "**" && !number ? "power_zero" : onRight, both, at, symbol);
+		if (symbol !== "/") return result(onLeft, symbol === "**" ? both : [b, a], at, symbol, { parts: both });
+		const inverse = result("reciprocal", [b], at, "reciprocal", { name: `1 / ${line.slice(second, end())}` });
+		return a.value.d[0] === 1 ? inverse : result("mul", [inverse, a], at, "*", { parts: [a, inverse] });
 	}
 
 	/** What stands between the bracket that was just read and its end. */
@@ -104,28 +107,28 @@ function read(line, row, start, names, box, nth) {
 		const at = here(), [text, digits, word] = tokens[p] || missing("a number, a name or a bracket");
 		if (!digits && !word && !"-([".includes(text)) missing("a number, a name or a bracket");
 		p++;
-		if (digits) return written({ s: [], d: [+digits] }, at, { literal: true });
-		if (text === "-") return negative(expr(POWERS.neg), at);
+		if (digits) return written(one(+digits), at);
+		if (text === "-") return unary("neg", expr(POWERS.neg), at);
 		if (text === "(") return only(items(")"), "Round brackets hold", at);
 		if (text === "[") return array(items("]"), at);
 		if (MODULES.includes(word) && peek() === ".") { p++; return atom(); }
 		return peek() === "(" ? call(word, [], at, at) : names.get(word) || wrong(`${word} has no value yet. Give it one in a line above: ${word} = 1`, at, `${word} = 1`);
 	}
-	const negative = (a, at) => Object.assign(unary("neg", a, at), { literal: a.literal && !a.value.s.length });
 	function call(name, before, at, begin) {
-		if (!FUNCTIONS.includes(name)) wrong(`There is no function ${name} here. There are ${FUNCTIONS.join(", ")}.`, at);
+		if (!FUNCTIONS.split(", ").includes(name)) wrong(`There is no function ${name} here. There are ${FUNCTIONS}.`, at);
 		if (tokens[p++]?.[0] !== "(") wrong(`.${name} needs brackets after it: .${name}().`, at);
 		return unary(name, only([...before, ...items(")")], `${name} takes`, at), begin);
 	}
 	function array(rows, at) {
 		const s = rows[0]?.value.s;
-		if (!s || s.length > 1 || rows.length > SIDE || rows.some((o) => !isNumber(o) || o.value.s.join() !== s.join()))
-			wrong(`A list holds at most ${SIDE} numbers, or rows that are equally long: [1, 2] or [[1, 2], [3, 4]].`, at);
-		return written({ s: [rows.length, ...s], d: rows.flatMap((o) => o.value.d) }, at, { literal: true });
+		if (!s || s.length > 1 || rows.some((o) => isBox(o) || o.value.s.join() !== s.join()))
+			wrong("A list holds numbers, or rows that are equally long: [1, 2] or [[1, 2], [3, 4]].", at);
+		atMost(8, rows.length, "entries of a list", row, at);
+		return written({ s: [rows.length, ...s], d: rows.flatMap((o) => o.value.d) }, at);
 	}
 	function expr(least) {
-		if (++deep > DEEP) wrong("Too many brackets or operations stand inside one another here.");
 		const at = here();
+		atMost(60, ++deep, "brackets or operations inside one another", row, at);
 		let a = atom();
 		for (let op = peek(); op === "." || POWERS[op] > least; op = peek()) {
 			const second = tokens[++p]?.index;
@@ -142,68 +145,65 @@ function read(line, row, start, names, box, nth) {
 	return tokens[p] ? missing("an operation such as + or *") : found;
 }
 
-/** An array as Python writes it.
- * @param {any} array */
-export function list({ s: [n, ...inner], d }) {
-	if (!n) return String(d[0]);
-	const part = d.length / n;
-	return `[${Array.from({ length: n }, (_, i) => list({ s: inner, d: d.slice(i * part, (i + 1) * part) })).join(", ")}]`;
+/** An array as Python writes it. */
+export function list({ s: [n, m], d }) {
+	const rows = m ? Array.from({ length: n }, (_, i) => d.slice(i * m, i * m + m)) : n ? d : d[0];
+	return JSON.stringify(rows).replaceAll(",", ", ");
 }
 
 /** The data of a result: the boxes that it needs, their names, edges, moves and places. */
 function graph(root, code) {
 	const used = new Set([root]), times = new Map();
-	for (const n of used) for (const o of n.from || []) if (o.id !== undefined) used.add(o);
-	const order = [...used].sort((a, b) => a.id - b.id), exact = {}, make = [], edges = [], forward = [];
+	for (const n of used) for (const o of n.from) if (isBox(o)) used.add(o);
+	const order = [...used].sort((a, b) => a.id - b.id), exact = {}, make = [], edges = [], forward = [], { name: end } = root;
 	order.forEach((n, id) => {
-		const name = cutText(n.name, NAME), nth = (times.get(name) || 0) + 1;
+		const name = cutText(n.name, 24), nth = (times.get(name) || 0) + 1;
 		times.set(name, nth);  // what a variable stood for before, and formulas that begin alike, get a number
 		Object.assign(n, { id, variable: n.name, name: nth > 1 ? `${name} (${nth})` : name });
+		n.from.forEach((o, slot) => { if (isBox(o)) edges.push([o.id, id, slot]); });
 		make.push(n.op ? [n.op, ...n.from.map((o) => o.id ?? o.value.d)] : null);
-		if (!n.op) exact[id] = n.value;
-		n.from?.forEach((o, slot) => { if (o.id !== undefined) edges.push([o.id, id, slot]); });
-		if (n.op) forward.push({ node: id, parts: n.parts.map((o) => (o.id === undefined ? [number(o.value.d[0]), null, o.value.d[0]] : [o.name, 0])) });
+		if (n.op) forward.push({ node: id, parts: n.parts.map((o) => (isBox(o) ? [o.name, 0] : [number(o.value.d[0]), null, o.value.d[0]])) });
+		else exact[id] = n.value;
 	});
-	const start = `The pass starts at ${root.name} with gradient 1: when ${root.name} changes by a little, ${root.name} changes by just as much.`;
+	const start = `The pass starts at ${end} with gradient 1: when ${end} changes by a little, ${end} changes by just as much.`;
 	const steps = [{ kind: "seed", node: root.id, text: [start], beats: ["seed"] }];
 	for (const n of order.filter((n) => n.rg).reverse()) {
 		if (n.leaf) steps.push({ kind: "leaf", node: n.id, before: null, text: [], beats: ["collect"] });
-		const first = n === root ? -1 : n.from?.findIndex((o) => o.rg);
-		n.from?.forEach((to, slot) => {
+		const first = n === root ? -1 : n.from.findIndex((o) => o.rg);
+		n.from.forEach((to, slot) => {
 			if (to.rg) steps.push(send(n, to, slot, edges.filter(([a]) => a === to.id).length, slot === first));
-			else if (to.id !== undefined) steps.push({ kind: "skip", node: n.id, parent: to.id, slot, beats: ["collect"],
+			else if (isBox(to)) steps.push({ kind: "skip", node: n.id, parent: to.id, slot, beats: ["collect"],
 				text: [`${n.name} sends nothing to ${to.name}: ${to.name} does not require a gradient.`] });
 		});
 	}
 	const nodes = order.map(({ value, from, parts, ...n }) => ({ ...n, shape: value.s }));
 	const data = compute({
-		v: 1, root: root.id, nodes, edges, steps, forward, title: `Forward and backward pass of ${root.name}`, code: [{ title: "", lines: code }],
-		look: `Lines lead from the inputs to ${root.name}. Click here and press → to compute ${root.name} step by step, and then, on the way back, its gradients.`,
+		v: 1, root: root.id, nodes, edges, steps, forward, title: `Forward and backward pass of ${end}`, code: [{ title: "", lines: code }],
+		look: `Lines lead from the inputs to ${end}. Click here and press → to compute ${end} step by step, and then, on the way back, its gradients.`,
 		live: { make, exact, single: false, seed: null },
 	}, exact);
 	return { ...data, layout: { start: "full", views: { full: { drawings: layOut(data) } } } };
 }
 
+const HOW = { mm: "matmul", dot: "other", sum_all: "spread", mean_all: "spread" };
 /** A contribution without its numbers. `uses` is how many contributions its target gets. */
 function send(n, to, slot, uses, first) {
-	const [x, y] = n.from, words = Object.entries({ x, y, exponent: y, out: n }).filter(([, o]) => o), boxes = words.filter(([, o]) => o.id !== undefined);
-	const names = Object.fromEntries(boxes.map(([word, o]) => [word, term(o.name)]));
-	const known = Object.fromEntries(words.filter(([word]) => !names[word]).map(([word, o]) => [word, number(o.value.d[0])]));
-	const { form: general, partial } = RULES[n.op][slot], count = to.value.d.length, plain = general === "g" || (known.y === "1" && /^(mul|div|power)$/.test(n.op));
-	const how = n.op === "mm" ? "matmul" : n.op === "dot" ? "other" : /_all/.test(n.op) ? (count > 1 ? "spread" : "move") : plain ? "copy" : "elementwise";
+	const [x, y] = n.from, words = Object.entries({ x, y, exponent: y, out: n }), names = {}, known = {};
+	for (const [word, o] of words) if (o && isBox(o)) names[word] = term(o.name); else if (o) known[word] = number(o.value.d[0]);
+	const { form: general, partial } = RULES[n.op][slot], count = to.value.d.length;
+	const copies = general === "g" || (known.y === "1" && /^(mul|div|power)$/.test(n.op)), kind = HOW[n.op] || (copies ? "copy" : "elementwise");
+	const how = kind === "spread" && count === 1 ? "move" : kind, multiplies = how === "elementwise" || how === "copy";
 	/** A formula with what is known: x ** (2 - 1) is x, and a case that a written base decides is not asked. */
 	const settled = (rule) => renamed(known.x ? rule.replace(/where\(.*, 0, (.*)\)/, "$1") : rule, known)
 		.replace(/\((-?[\d.e]+) - 1\)/, (_, k) => number(k - 1)).replace(/ \*\* 1(?![\d.])/, "");
-	const form = plain ? "g" : n.op === "power_zero" ? "g · 0" : settled(general);
-	const slope = plain ? "1" : n.op === "div" && known.y ? number(1 / y.value.d[0]) : settled(partial || "");
-	const local = renamed(slope, names), multiplies = how === "elementwise" || how === "copy";
-	const stretched = multiplies && n.value.s.join() !== to.value.s.join();
+	const form = copies ? "g" : n.op === "power_zero" ? "g · 0" : settled(general);
+	const local = renamed(copies ? "1" : n.op === "div" && known.y ? number(1 / y.value.d[0]) : settled(partial || ""), names);
 	const short = local && local.length < 8 ? local.replaceAll(" · ", "·") : /\w/.test(n.symbol) ? `${n.symbol}′` : "slope";
-	const factor = n.op === "mean_all" ? number(1 / count) : "1";
+	const stretched = multiplies && n.value.s.join() !== to.value.s.join(), factor = n.op === "mean_all" ? number(1 / count) : "1";
 	return {
 		node: n.id, kind: "send", parent: to.id, slot, how, form, text: [], axes: [], arrived: [0, uses],
 		rule: { spread: `g${factor === "1" ? "" : ` · ${factor}`} to each number`, move: "g, the same numbers" }[how] || renamed(form, names),
-		saved: boxes.filter(([word]) => general.split(/\W+/).includes(word)).map(([word, o]) => [word, o.name, 0]),
+		saved: words.filter(([word]) => names[word] && general.split(/\W+/).includes(word)).map(([word, o]) => [word, o.name, 0]),
 		beats: [first && "focus", /other|matmul|elementwise/.test(how) && "rule", (how !== "copy" || to.value.s.length || stretched) && "product", stretched && "sum", "collect"].filter(Boolean),
 		edge: { matmul: slot ? `${names.x}ᵀ @` : `@ ${names.y}ᵀ`, spread: `× ${factor}`, move: "reshape", copy: "× 1", other: "" }[how] ?? `× ${short}`,
 		terms: how !== "matmul" ? [] : slot ? [["x", true], ["g", false]] : [["g", false], ["y", true]],
