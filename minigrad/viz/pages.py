@@ -56,12 +56,12 @@ if (frame) {
 """
 
 
-# What a page does not need: comments, indentation, and spaces beside signs. What is quoted stays, and so does a regular
-# expression, which stands where a value is expected.
+# What a page does not need: comments, indentation, spaces beside signs, and what ends the last line of a block. What is quoted
+# stays, and so does a regular expression, which stands where a value is expected.
 TEXT, INNER = r""" "(?:\\.|[^"\\])*"|'[^'\n]*' """.strip(), r"`(?:\\.|[^`\\])*`"
 LONG = rf"`(?:\\.|\$\{{(?:{TEXT}|{INNER}|[^`\"'}}])*\}}|[^`\\])*`"  # a template, and in it perhaps another one
 PATTERN = r"(?<=[(,=:!&|?]) ?/(?![/*])(?:\\.|\[(?:\\.|[^]\\])*\]|[^/\\\n])+/"
-COMMENT, INDENTATION = r"\s*/\*.*?\*/|\s*//[^\n]*", r"\s+(?=[})\]])|(?<=\n)\s+"
+COMMENT, INDENTATION = r"\s*/\*.*?\*/|\s*//[^\n]*", r"[;,]?\s+(?=[})\]])|(?<=\n)\s+"
 SPACES = r"(?<![\w$+-]) +| +(?![\w$+-])|(?<=[\w$]) +(?=[+-])|(?<=[+-]) +(?=[\w$])"  # a - -b keeps one
 SPARE = re.compile(rf"({TEXT}|{LONG}|{PATTERN})|{COMMENT}|{INDENTATION}|{SPACES}", re.DOTALL)
 

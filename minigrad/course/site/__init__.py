@@ -53,7 +53,7 @@ REFERENCE = {
     "docs/differences.md": ("differences.html", "Differences from PyTorch"),
 }
 LOOSE = GUIDES | REFERENCE
-SHARED = "render pageModel RULES apply compute number renamed term tuple cutText h".split()  # noqa: SIM905
+SHARED = "render pageModel RULES apply compute number one renamed term tuple cutText h".split()  # noqa: SIM905
 IMAGES = ("notebooks/images", "docs/images")
 SHARED_PICTURE = "pictures/share.png"
 COLUMN = 870  # pixels of a drawing that fits the column of the text (site.css) with its smallest letters

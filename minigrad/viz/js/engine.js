@@ -45,6 +45,8 @@ export function apply(row, args, round = (x) => x) {
 	s.reverse();
 	return { s, d: Array.from({ length: size(s) }, (_, i) => round(entry(...args.map((v) => v.d[place(i, s, v.s)])))) };
 }
+/** An array of the same shape, with other entries. */
+const like = ({ s, d }, entry) => ({ s, d: d.map(entry) });
 /** The value of a rule: a tree of [operation, operands], names and numbers. */
 function value(tree, given, round) {
 	if (typeof tree === "string") return given[tree];
@@ -78,13 +80,13 @@ export function compute(data, exact, show = plain) {
 	};
 	const nodes = data.nodes.map((n, i) => {
 		const make = live.make[i], known = make && operands(make, values, round);
-		values[i] = make ? apply(make[0], known.y ? [known.x, known.y] : [known.x], round) : { s: exact[i].s, d: exact[i].d.map(round) };
+		values[i] = make ? apply(make[0], [known.x, known.y].filter(Boolean), round) : like(exact[i], (x) => round(x));
 		return { ...n, shape: values[i].s, val: put(values[i]) };
 	});
 	const name = (i) => nodes[i].name, grads = [], got = nodes.map(() => 0);
 	const steps = data.steps.map((step) => {
 		const { kind, node, parent } = step;
-		if (kind === "seed") grads[root] = live.seed || { s: values[root].s, d: values[root].d.map(() => 1) };
+		if (kind === "seed") grads[root] = live.seed || like(values[root], () => 1);
 		const g = grads[node], up = put(g);
 		if (kind === "leaf") return { ...step, up, after: up, text: [`${name(node)} is a leaf: ${name(node)}.grad was None and is now ${short(g)}.`] };
 		if (kind !== "send") return { ...step, up };
@@ -106,9 +108,9 @@ export function compute(data, exact, show = plain) {
 /** What a rule gives for these numbers: its result, the local derivative, the Jacobian where it is small. */
 function contribution({ how, form }, rule, given, shape, round) {
 	const { g } = given, result = (g) => value(rule, { ...given, g }, round), raw = result(g), { axes, sum } = unstretch(raw, shape, round);
-	const local = how === "elementwise" || how === "spread" ? result({ s: g.s, d: g.d.map(() => 1) }) : null, all = Object.entries(given).filter(([, v]) => v);
+	const local = how === "elementwise" || how === "spread" ? result(like(g, () => 1)) : null, all = Object.entries(given);
 	const sub = form && all.every(([, v]) => !v.s.length) ? renamed(form, Object.fromEntries(all.map(([word, v]) => [word, bracket(rounded(v.d[0]))]))) : "";
-	const cells = g.d.length * sum.d.length, unit = (i) => unstretch(result({ s: g.s, d: g.d.map((_, j) => +(i === j)) }), shape, round).sum.d;
+	const cells = g.d.length * sum.d.length, unit = (i) => unstretch(result(like(g, (_, j) => +(i === j))), shape, round).sum.d;
 	const jac = g.s.length && raw.s.length && cells <= 64 ? { s: [g.d.length, sum.d.length], d: g.d.flatMap((_, i) => unit(i)) } : null;
 	const spoilt = local?.s.length && local.d.some((x, i) => !x && Number.isNaN(raw.d[i])), blocked = how === "elementwise" && local.s.length && local.d.includes(0);
 	const note = how === "elementwise" ? (blocked ? `Where the local factor is 0, ${spoilt ? "0 times inf or nan is nan" : "nothing gets through"}` : "") : undefined;

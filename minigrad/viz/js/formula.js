@@ -25,7 +25,7 @@ const FUNCTIONS = "sin, cos, exp, log, sqrt, tanh, sigmoid, relu, abs, sum, mean
  * [more: string]: any }} Operand */
 const isBox = (o) => o.id !== undefined;
 
-function atMost(most, there, what, row = 0, at = 0) {
+function atMost(most, there, what, row, at) {
 	if (there > most) throw new Mistake(`At most ${most} ${what} are possible here.`, row, at);
 }
 
@@ -65,7 +65,7 @@ function read(line, row, start, names, box, nth) {
 	const peek = () => tokens[p]?.[0], here = () => tokens[p]?.index ?? line.length, end = () => tokens[p - 1].index + tokens[p - 1][0].length;
 	/** @returns {never} */
 	function wrong(says, at = here(), fix = "") { throw new Mistake(says, row, at, fix); }
-	const missing = (what) => wrong(peek() ? `“${peek()}” cannot stand here: ${what} is missing before it.` : `The formula ends too early: ${what} is missing.`);
+	const missing = (what) => wrong(`${peek() ? `“${peek()}” cannot stand here` : "The formula ends too early"}: ${what} is missing.`);
 	const written = (value, at, more) => ({ value, name: line.slice(at, end()), row, at, ...more });
 	const boxed = (o) => (!isBox(o) && o.value.s.length ? box(o) : o);
 
@@ -95,7 +95,7 @@ function read(line, row, start, names, box, nth) {
 	function items(close) {
 		const { index, 0: open } = tokens[p - 1], found = [];
 		for (; peek() !== close; peek() === "," ? p++ : tokens[p] && peek() !== close && missing(`“${close}” or an operation`)) {
-			if (!tokens[p]) wrong(`The bracket “${open}” is never closed: “${close}” is missing.`, index);
+			if (!tokens[p]) wrong(`The bracket “${open}” is never closed.`, index);
 			found.push(expr(0));
 		}
 		p++;
@@ -104,8 +104,8 @@ function read(line, row, start, names, box, nth) {
 	/** @param {any[]} found */
 	function only([a, more], whose, at) { return a && !more ? a : wrong(`${whose} one value.`, at); }
 	function atom() {
-		const at = here(), [text, digits, word] = tokens[p] || missing("a number, a name or a bracket");
-		if (!digits && !word && !"-([".includes(text)) missing("a number, a name or a bracket");
+		const at = here(), [text, digits, word] = tokens[p] || [""];
+		if (!digits && !word && !/[-([]/.test(text)) missing("a number, a name or a bracket");
 		p++;
 		if (digits) return written(one(+digits), at);
 		if (text === "-") return unary("neg", expr(POWERS.neg), at);

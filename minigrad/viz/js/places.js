@@ -20,11 +20,12 @@ export function layOut({ nodes, edges }) {
 	layer.forEach((c, v) => { (columns[c] ||= []).push(v); });
 	const slot = (v, other) => edges.findIndex(([a, b]) => a === v && edges.some(([c, d]) => c === other && d === b));
 	for (const column of columns) {
-		const wish = new Map(column.map((v, i) => {
+		const wish = [];
+		column.forEach((v, i) => {
 			const from = ways.filter((way) => way.indexOf(v) > 0).map((way) => rank[way[way.indexOf(v) - 1]]);
-			return [v, from.length ? from.reduce((p, q) => p + q) / from.length : i];
-		}));
-		column.sort((p, q) => slot(p, q) - slot(q, p) || wish.get(p) - wish.get(q));  // operands of one node keep their order
+			wish[v] = from.length ? from.reduce((p, q) => p + q) / from.length : i;
+		});
+		column.sort((p, q) => slot(p, q) - slot(q, p) || wish[p] - wish[q]);  // operands of one node keep their order
 		column.forEach((v, i) => { rank[v] = i - (column.length - 1) / 2; });
 	}
 	const width = nodes.map(({ name, leaf, symbol, shape }) => {
@@ -39,19 +40,20 @@ export function layOut({ nodes, edges }) {
 function drawn({ edges, ways, columns, width, high }, across) {
 	const isBox = (v) => v < width.length, room = (v) => (!isBox(v) ? BEND : across ? high + 30 : width[v] + 24);
 	const wide = (column) => column.reduce((sum, v) => sum + room(v), 0), most = Math.max(...columns.map(wide)), boxes = {}, middle = [];
+	const gap = across ? 78 : 56, turn = (spot) => (across ? spot : [spot[1], spot[0]]);
 	let along = EDGE;
 	for (const column of columns) {
 		const thick = across ? Math.max(...column.map((v) => width[v] || 0)) : high;
 		let side = EDGE + (most - wide(column)) / 2;
 		for (const v of column) {
 			const mid = side + room(v) / 2;
-			if (isBox(v)) boxes[v] = across ? [along + (thick - width[v]) / 2, mid - high / 2, width[v], high] : [mid - width[v] / 2, along, width[v], high];
+			const [long, short] = turn([width[v], high]);
+			if (isBox(v)) boxes[v] = [...turn([along + (thick - long) / 2, mid - short / 2]), width[v], high];
 			middle[v] = [[along, mid], [along + thick, mid]];
 			side += room(v);
 		}
-		along += thick + (across ? 78 : 56);
+		along += thick + gap;
 	}
-	const turn = (spot) => (across ? spot : [spot[1], spot[0]]);
 	const lines = edges.map(([a, b], j) => {
 		const into = edges.filter((e) => e[1] === b), nth = into.indexOf(edges[j]), part = (nth + 1) / (into.length + 1), [x, y, w] = boxes[a], [u, v, t] = boxes[b];
 		const port = (nth - (into.length - 1) / 2) * Math.min(37, (high - 16) / (into.length - 1));  // the labels of two lines do not touch
@@ -64,6 +66,6 @@ function drawn({ edges, ways, columns, width, high }, across) {
 		}
 		return { d, a: from, b: to, ...(!across && { side: part > 0.4 ? 1 : -1 }) };
 	});
-	const size = { w: 2 * EDGE + most, h: along - (across ? 78 : 56) + EDGE };
-	return { ...(across ? { w: size.h, h: size.w } : size), rows: across ? 1 : columns.length, down: !across, nodes: boxes, edges: lines, frames: [] };
+	const [w, h] = turn([along - gap + EDGE, 2 * EDGE + most]);
+	return { w, h, rows: across ? 1 : columns.length, down: !across, nodes: boxes, edges: lines, frames: [] };
 }

@@ -10,7 +10,7 @@ const PAUSE = 250;  // milliseconds after the last key
 
 /** Starts the playground in `root`; `texts` is what a stepper on this page knows besides its data. */
 export function startPlayground(root, texts) {
-	const field = root.querySelector("textarea"), trouble = root.querySelector(".trouble"), place = root.querySelector(".live"), link = root.querySelector(".copy");
+	const [field, trouble, place, link] = ["textarea", ".trouble", ".live", ".copy"].map((part) => root.querySelector(part));
 	let life = null, values = null, typing = 0, noting = 0;
 
 	function address() {
@@ -35,11 +35,10 @@ export function startPlayground(root, texts) {
 			data = parse(field.value);
 		} catch (error) {
 			if (!(error instanceof Mistake)) throw error;
-			tell(error, lines());
+			tell(error);
 			return;
 		}
-		const last = data.forward.length + data.steps.reduce((sum, move) => sum + move.text.length, 0);
-		values = { ...texts, data, predict, nodes: values?.nodes ?? true, step: Math.max(0, Math.min(last, step || 0)), tour: !life && !location.hash };
+		values = { ...texts, data, predict, nodes: values?.nodes ?? true, step, tour: !life && !location.hash };
 		life?.abort();
 		life = new AbortController();
 		place.replaceChildren();
@@ -51,11 +50,11 @@ export function startPlayground(root, texts) {
 	}
 	/** The line with a mark below the letter that is wrong.
 	 * @param {any} mistake */
-	function tell({ message, row, at, fix }, lines) {
-		const line = lines[row] ?? "", help = fix && h("button", { type: "button" }, `Add the line ${fix}`);
+	function tell({ message, row, at, fix }) {
+		const all = lines(), line = all[row] ?? "", help = fix && h("button", { type: "button" }, `Add the line ${fix}`);
 		field.ariaInvalid = "true";
-		trouble.replaceChildren(...[h("p", lines.length > 1 ? `Line ${row + 1}: ${message}` : message), line.trim() && h("pre", `${line}\n${" ".repeat(at)}^`), help].filter(Boolean));
-		if (help) help.onclick = () => { put([...lines.slice(0, row), fix, ...lines.slice(row)].join("\n")); field.focus(); };
+		trouble.replaceChildren(...[h("p", all[1] != null ? `Line ${row + 1}: ${message}` : message), line.trim() && h("pre", `${line}\n${" ".repeat(at)}^`), help].filter(Boolean));
+		if (help) help.onclick = () => { all.splice(row, 0, fix); put(all.join("\n")); field.focus(); };
 	}
 	/** A slider changed an input: the text follows. */
 	function rewrite({ nodes, live }) {
@@ -74,9 +73,9 @@ export function startPlayground(root, texts) {
 		show(Math.trunc(+state.get("step")), state.has("predict"));
 	}
 
-	field.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => { show(); note(); }, PAUSE); });
-	for (const button of root.querySelectorAll("[data-text]")) button.addEventListener("click", () => put(button.dataset.text));
-	link.addEventListener("click", async () => {
+	field.oninput = () => { clearTimeout(typing); typing = setTimeout(() => put(field.value), PAUSE); };
+	for (const button of root.querySelectorAll("[data-text]")) button.onclick = () => put(button.dataset.text);
+	link.onclick = async () => {
 		history.replaceState(null, "", address());
 		try {
 			await navigator.clipboard.writeText(location.href);
@@ -84,7 +83,7 @@ export function startPlayground(root, texts) {
 		} catch {
 			link.textContent = "The link is in the address bar";
 		}
-	});
+	};
 	addEventListener("hashchange", () => { if (/^#formula=/.test(location.hash)) restore(); });
 	restore();
 }
