@@ -516,4 +516,4 @@ def test_the_picture_plays_once_by_itself(page: Any, playground: Path) -> None:
 @pytest.mark.slow
 def test_the_scripts_of_a_page_are_small() -> None:
     assert len(site.stepper_script()) <= 97_500
-    assert len(site.playground_script()) <= 15_500
+    assert len(site.playground_script()) <= 15_300

@@ -64,7 +64,7 @@ function drawn({ edges, ways, columns, width, high }, across) {
 			d += `C${[[half, at[1]], [half, next[1]], next].flatMap(turn).join(" ")}` + (after ? `L${turn(after).join(" ")}` : "");
 			at = after || next;
 		}
-		return { d, a: from, b: to, ...(!across && { side: part > 0.4 ? 1 : -1 }) };
+		return { d, a: from, b: to, side: across ? 0 : part > 0.4 ? 1 : -1 };
 	});
 	const [w, h] = turn([along - gap + EDGE, 2 * EDGE + most]);
 	return { w, h, rows: across ? 1 : columns.length, down: !across, nodes: boxes, edges: lines, frames: [] };

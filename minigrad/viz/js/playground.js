@@ -13,16 +13,16 @@ export function startPlayground(root, texts) {
 	const [field, trouble, place, link] = ["textarea", ".trouble", ".live", ".copy"].map((part) => root.querySelector(part));
 	let life = null, values = null, typing = 0, noting = 0;
 
-	function address() {
+	function keep() {
 		const state = new URLSearchParams({ formula: field.value });
 		if (values?.step) state.set("step", values.step);
 		if (values?.predict) state.set("predict", "1");
-		return `#${state}`;
+		history.replaceState(null, "", `#${state}`);
 	}
 	/** Browsers allow few changes of the address a second. */
 	function note() {
 		clearTimeout(noting);
-		noting = setTimeout(() => history.replaceState(null, "", address()), PAUSE);
+		noting = setTimeout(keep, PAUSE);
 	}
 	const lines = () => field.value.split(/\n|;/);
 	/** Shows the stepper of the text; what cannot be read is told, and the picture of the last good text stays. */
@@ -35,25 +35,23 @@ export function startPlayground(root, texts) {
 			data = parse(field.value);
 		} catch (error) {
 			if (!(error instanceof Mistake)) throw error;
-			tell(error);
-			return;
+			return tell(error);
 		}
 		values = { ...texts, data, predict, nodes: values?.nodes ?? true, step, tour: !life && !location.hash };
 		life?.abort();
 		life = new AbortController();
 		place.replaceChildren();
-		const model = pageModel(values, (name) => {
+		render({ el: place, signal: life.signal, model: pageModel(values, (name) => {
 			if (name === "data") rewrite(values.data);
 			if (name !== "answers") note();
-		});
-		render({ model, el: place, signal: life.signal });
+		}) });
 	}
 	/** The line with a mark below the letter that is wrong.
 	 * @param {any} mistake */
 	function tell({ message, row, at, fix }) {
-		const all = lines(), line = all[row] ?? "", help = fix && h("button", { type: "button" }, `Add the line ${fix}`);
+		const all = lines(), line = all[row] ?? "", help = fix && h("button", `Add the line ${fix}`);
 		field.ariaInvalid = "true";
-		trouble.replaceChildren(...[h("p", all[1] != null ? `Line ${row + 1}: ${message}` : message), line.trim() && h("pre", `${line}\n${" ".repeat(at)}^`), help].filter(Boolean));
+		trouble.replaceChildren(h("div", h("p", all[1] != null ? `Line ${row + 1}: ${message}` : message), line.trim() && h("pre", `${line}\n${" ".repeat(at)}^`), help));
 		if (help) help.onclick = () => { all.splice(row, 0, fix); put(all.join("\n")); field.focus(); };
 	}
 	/** A slider changed an input: the text follows. */
@@ -76,7 +74,7 @@ export function startPlayground(root, texts) {
 	field.oninput = () => { clearTimeout(typing); typing = setTimeout(() => put(field.value), PAUSE); };
 	for (const button of root.querySelectorAll("[data-text]")) button.onclick = () => put(button.dataset.text);
 	link.onclick = async () => {
-		history.replaceState(null, "", address());
+		keep();
 		try {
 			await navigator.clipboard.writeText(location.href);
 			link.textContent = "Copied";
