@@ -515,5 +515,5 @@ def test_the_picture_plays_once_by_itself(page: Any, playground: Path) -> None:
 
 @pytest.mark.slow
 def test_the_scripts_of_a_page_are_small() -> None:
-    assert len(site.stepper_script()) <= 97_500
+    assert len(site.stepper_script()) <= 99_000
     assert len(site.playground_script()) <= 15_300
