@@ -167,6 +167,7 @@ function draw({ model, el, signal, strip, tour }) {
 				most = places.map(([e], i) => Math.max(most[i], e.scrollHeight));
 				const row = panels.math.querySelector(".mg-figures")?.children || [];
 				wide = Math.max(wide, [...row].filter((e) => e.dataset.part !== "jac").reduce((sum, e) => sum + e.offsetWidth + 10, 14));
+				if (panels.ledger.scrollWidth > panels.ledger.clientWidth + 1) wide = Infinity;  // it needs the width, too
 			}
 			return wide;
 		};
@@ -176,7 +177,7 @@ function draw({ model, el, signal, strip, tour }) {
 			measure();
 		}
 		places[0][1] = box.clientWidth < 360 ? 300 : 150;
-		places[1][1] = S.steps.some((move) => move.check) || box.clientWidth < 620 ? 430 : 290;
+		places[1][1] = S.steps.some((move) => move.check) || box.clientWidth < 900 ? 430 : 290;
 		most = most.map((size, i) => Math.min(size, places[i][1]));
 		if (!stage.classList.contains("rows")) most[1] = most[2] = Math.max(most[1], most[2]);  // side by side
 		places.forEach(([e], i) => { e.style.height = most[i] + 1 + "px"; });
