@@ -94,7 +94,7 @@ def norm(
     if ord is None or ord == "fro":
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
     if A.ndim > 1 and not isinstance(dim, int):
-        raise NotImplementedError(f"linalg.norm: minigrad leaves out the order {ord!r} of matrices")
+        raise NotImplementedError(f"linalg.norm: minigrad leaves out ord={ord!r} of matrices")
     return vector_norm(A, ord, dim, keepdim, dtype=dtype)
 
 
