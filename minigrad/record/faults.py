@@ -50,10 +50,12 @@ def faults(recording: Recording) -> Iterator[str]:
         inputs[b].append(recording.places[a])
     for place in recording.places:
         spoilt, before = bad(place.value), [bad(each.value) for each in inputs[place.id]]
+        known = all(each.value is not None for each in inputs[place.id])
+        seen = "its inputs are all finite" if known else "PyTorch did not keep all of its inputs"
         if spoilt[:3] == "nan" and any(before) and not any(each[:3] == "nan" for each in before):
             yield f"{place.name} is {spoilt}{line_of(place)}: its inputs hold inf, but no nan."
         if spoilt and not any(before) and place.symbol not in WRITTEN:
-            yield f"{place.name} is {spoilt}{line_of(place)}: its inputs are all finite."
+            yield f"{place.name} is {spoilt}{line_of(place)}: {seen}."
     sendings = [(step, sent) for step in recording.steps for sent in step if not sent.skipped]
     kinds = (bad, ": the gradient that it received is finite"), (dead, ", so nothing gets through")
     for kind, why in kinds:

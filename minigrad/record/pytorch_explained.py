@@ -3,6 +3,7 @@
 import linecache
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from types import CodeType
 from typing import Any
 
 from .names import Source, variables
@@ -59,21 +60,20 @@ def leading(names: list[str], lines: list[Line]) -> list[Line]:
 def cuts(lines: Iterable[Line]) -> Iterator[str]:
     """What cuts a graph in these lines or around them, with its line."""
     for (code, _), line in lines:
-        for each in (line, *around(code.co_filename, line)):
+        for each in (line, *around(code, line)):
             found = CUT.search(each.expression)
             if found:
                 yield f'cut by {found[1]}, in {each.where}: "{each.line}"'
 
 
-def around(file: str, line: Source) -> Iterator[Source]:
-    """The `with` blocks around a line, from the inside out."""
+def around(code: CodeType, line: Source) -> Iterator[Source]:
+    """The `with` blocks around a line, from the inside out, and the decorators of its function."""
     stem = line.where.rstrip("0123456789")
     at, depth = int(line.where[len(stem) :]), 1000
-    for n in range(at, 0, -1):
-        text = linecache.getline(file, n)
-        opens, indent = text.lstrip(), len(text) - len(text.lstrip())
-        if opens and indent < depth:
-            depth = indent
-            if opens[:4] == "with":
-                head = opens.strip()
+    for n in range(at, code.co_firstlineno - 1, -1):
+        text = linecache.getline(code.co_filename, n)
+        head, indent = text.strip(), len(text) - len(text.lstrip())
+        if head and indent < depth:
+            depth = indent + head.startswith(("def", "@"))
+            if head.startswith(("with", "@")):
                 yield Source(f"{stem}{n}", head, head)

@@ -6,13 +6,14 @@ stands an operation of the node's kind; its operands lead to the nodes before.
 Only what fits is believed; a node for which nothing fits has no line.
 """
 
+import inspect
 import linecache
 import os
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
 from traceback import walk_stack
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 from .. import errors
@@ -45,8 +46,10 @@ def user_code(names: Mapping[str, Any]) -> Codes:
 
 
 def code_of(thing: Any) -> list[CodeType]:
-    """What runs when a function or a module is called."""
-    code = getattr(getattr(type(thing), "forward", thing), "__code__", None)
+    """What runs when a function or a module is called, under its decorators."""
+    made = getattr(type(thing), "forward", thing)
+    made = inspect.unwrap(made) if isinstance(made, FunctionType) else made
+    code = getattr(made, "__code__", None)
     return [code] if isinstance(code, CodeType) else []
 
 
@@ -102,25 +105,25 @@ class Lines:
             aligned = len(found.operands) == len(node.parents) and len(inner) > 1
             for parent in inner:
                 texts = found.operands[node.parents.index(parent) :][:1] if aligned else found.operands
-                known = filter(None, (self.written(parent, text, site) for text in texts))
                 # all that a call of a module made has the line of the call
                 call = None if fits(found, symbol(kind_of(node))) else site
+                known = filter(None, (self.written(parent, text, site, not call) for text in texts))
                 waiting.append((parent, next(known, call)))
 
-    def written(self, node: Node, text: str, user: Site) -> Site | None:
+    def written(self, node: Node, text: str, user: Site, calls: bool) -> Site | None:
         """Where an operand is computed: it stands there itself, or is a variable that was assigned, rather before its use."""
         code, use = user
         here = [line for line in operations(code) if line[1].expression == text]
         given = assignments({code: use - 1}, text)
-        return self.fitting(node, here) or self.fitting(node, given)
+        return self.fitting(node, here, calls) or self.fitting(node, given, calls)
 
-    def fitting(self, node: Node, here: list[Line]) -> Site | None:
-        """Of these the operation that the node is; else what a called function returns; else the call."""
+    def fitting(self, node: Node, here: list[Line], calls: bool = True) -> Site | None:
+        """Of these the operation that the node is; else, with calls, what a called function returns; else the call."""
         mark = symbol(kind_of(node))
         for site, found in here:
             if fits(found, mark):
                 return site
-        for site, found in here:
+        for site, found in here if calls else ():
             called = code_of(self.around.get(found.operator))
             lines = (each for code in called for each in operations(code))
             returned = ((s, f) for s, f in lines if f.line in (f"return {f.expression}", f"return {f.assigned}"))

@@ -599,6 +599,55 @@ def test_check_graph_says_the_worst_first_and_lets_a_mask_be() -> None:
         check_graph(loss)
 
 
+@only_with_torch
+def test_what_a_module_made_has_the_line_of_its_call_and_not_that_of_the_data() -> None:
+    import torch
+
+    net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Sigmoid(), torch.nn.Linear(2, 1))
+    pixels = torch.randint(100, 256, (4, 3)).float()
+    out = net(pixels)
+    loss = out.mean()
+    assert place(record(loss), "sigmoid").source == "out = net(pixels)"
+
+
+@only_with_torch
+def test_check_graph_does_not_call_finite_what_it_has_not_seen() -> None:
+    import torch
+
+    w = torch.ones(4, 3, requires_grad=True)
+    weights = w.masked_fill(torch.tensor(True), -torch.inf).softmax(1)
+    loss = (weights * torch.ones(4, 3)).sum()
+    with pytest.raises(GradcheckError, match=r"^weights is nan .*: PyTorch did not keep all of its inputs"):
+        check_graph(loss)
+
+
+DECORATED = """
+import torch
+from minigrad.record import explain
+
+class Body(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = torch.nn.Linear(3, 2)
+
+    @torch.no_grad()
+    def forward(self, x):
+        return torch.relu(self.a(x))
+
+body, head = Body(), torch.nn.Linear(2, 1)
+loss = head(body(torch.ones(4, 3))).sum()
+loss.backward()
+print(explain(body.a.weight))
+"""
+
+
+@only_with_torch
+def test_explain_names_a_decorator_that_cuts(tmp_path) -> None:
+    (tmp_path / "bug.py").write_text(DECORATED, encoding="utf-8")
+    told = subprocess.run([sys.executable, "bug.py"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert told.endswith('from loss: cut by no_grad, in bug.py:10: "@torch.no_grad()".\n'), told
+
+
 # ---------------------------------------------------------------- devices and dtypes
 
 
