@@ -100,7 +100,7 @@ def contributions(recording: Recording) -> list[tuple[str, int, np.ndarray]]:
     """Every contribution by node, input and size, in an order that does not depend on that of the walk."""
     moves = [(recording.places[step.node].op, sent) for step in recording.steps for sent in step if not sent.skipped]
     found = [(op, sent.slot, np.asarray(sent.value, float)) for op, sent in moves]
-    return sorted(found, key=lambda each: (each[0], each[1], each[2].shape, np.round(each[2].sum(), 6)))
+    return sorted(found, key=lambda each: (each[0], each[1], each[2].shape, np.round(np.nansum(each[2]), 6)))
 
 
 def agreement(recording: Recording) -> tuple[str, str]:
@@ -126,8 +126,6 @@ def test_a_thousand_random_programs_give_the_contributions_that_ours_give(block:
         random_programs.run_in_both(random_programs.program(seed), *spaces)
         made = [{k: v for k, v in space.items() if re.fullmatch(r"t\d+", k) and k in spaces[0]} for space in spaces]
         roots = [random_programs.loss_of(tensors, seed) for tensors in made]
-        if not np.isfinite(roots[0].item()):  # relu of nan has another slope in PyTorch
-            continue
         ours, theirs = (record(root, names=tensors) for root, tensors in zip(roots, made, strict=True))
         assert ours.grads.keys() == theirs.grads.keys(), seed
         for name, grad in ours.grads.items():
@@ -136,10 +134,13 @@ def test_a_thousand_random_programs_give_the_contributions_that_ours_give(block:
         if [each[:2] for each in mine] == [each[:2] for each in found]:  # else one of them writes it with other operations
             alike += 1
             for (op, slot, a), (_, _, b) in zip(mine, found, strict=True):
-                np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-8, err_msg=f"{seed} {op} {slot}")
+                if op != "ReluBackward0" or np.isfinite(roots[0].item()):
+                    np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-8, err_msg=f"{seed} {op} {slot}")
         if theirs.remark:
-            agreed, compared = agreement(theirs)
-            assert agreed == compared, seed
+            agreed, compared = map(int, agreement(theirs))
+            slopes = [theirs.places[step.node] for step in theirs.steps if theirs.places[step.node].op == "ReluBackward0"]
+            other = sum(bool(np.isnan(place.value).any()) for place in slopes)
+            assert agreed + other == compared, seed  # relu of nan lets the gradient through in PyTorch, and not here
     assert alike > BLOCK // 2
 
 
