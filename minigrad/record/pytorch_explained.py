@@ -38,9 +38,9 @@ def explain_pytorch(tensor: Any, names: Mapping[str, Any]) -> str:
     elif reached:
         why = f"is None because {reached[-1]}.backward() has not run"
     else:
-        called = [n for n, _ in losses]
-        ran = ([x for x in operations(code) if x[0][1] < at] for code, at in codes.items())
-        near = (list(cuts(leading(called, lines[::-1]))) for lines in ran)
+        # an update reads a gradient, and leads to no loss
+        ran = ([x for x in operations(c) if x[0][1] < at and ".grad" not in x[1].line] for c, at in codes.items())
+        near = ([*cuts(leading([n for n, _ in losses], done[::-1]))] for done in ran)
         why = f"is None because no path leads to it from {losses[-1][0] if losses else 'any loss'}"
         why += "".join(f": {cut}" for cut in dict.fromkeys(next(filter(None, near), [])))
     return f"{kind} It is a leaf that requires grad{where and f', made{where}'}. Its .grad {why}."

@@ -205,7 +205,8 @@ def package_stub() -> str:
     lines, renamed = ["import builtins"], ["__version__: str"]
     for node in tree("minigrad").body:
         if isinstance(node, ast.ImportFrom) and node.module and (node.level or node.module == "math"):
-            source = "." * node.level + node.module
+            # Not relative: "from .tensor" would give the function `tensor` the type of that module.
+            source = f"minigrad.{node.module}" if node.level else node.module
             for a in node.names:
                 lines.append(f"from {source} import {a.name} as {'_' * bool(a.asname)}{a.name}")
                 renamed += [f"{a.asname} = _{a.name}"] if a.asname else []

@@ -41,6 +41,7 @@ WRONG = [
     "torch.utils.data.Dataloader", "torch.distributions", "(x > 0).anny()",
 ]  # fmt: skip
 TYPES = """
+torch.tensor([1.0, 2.0], requires_grad=True): Tensor
 x.max(dim=0): Picked
 x.max(dim=0).values: Tensor
 x.max(0).indices: Tensor

@@ -575,9 +575,12 @@ def test_explain_names_the_cut_that_leads_to_the_loss() -> None:
     seen = (X @ w).detach()
     h = torch.tensor((X @ w).tolist())
     loss = (h * b).sum()
+    loss.backward()
+    with torch.no_grad():
+        b -= 0.1 * b.grad
     print(loss.item(), seen)
     said = explain(w)
-    assert "cut by tolist" in said and "seen" not in said and "item" not in said
+    assert "cut by tolist" in said and not any(word in said for word in ("seen", "item", "no_grad"))
     assert "its requires_grad is False" in explain(frozen.weight)
 
 
