@@ -52,8 +52,8 @@ CLAIMS: list[tuple[str, str, str, str, str, Any]] = [
      LEAF + "new = x\nfor _ in range(3):\n    new = new - 0.1 * torch.autograd.grad(new * new, new, retain_graph=True)[0]\n"
      "deep, node = 0, new.grad_fn\nwhile node:\n    deep, node = deep + 1, next((n for n, _ in node.next_functions if n), None)"
      "\ndeep", 4),
-    ("notebooks", "08_mse", "08-e47355", "warns you when the shapes differ", SHAPES + "torch.nn.MSELoss()(p, t)", UserWarning),
-    ("notebooks", "08_mse", "08-e47355", "and then computes the same wrong loss",
+    ("notebooks", "08_mse", "08-db3cef", "warns you of trap 1", SHAPES + "torch.nn.MSELoss()(p, t)", UserWarning),
+    ("notebooks", "08_mse", "08-db3cef", "Then it computes the same wrong loss",
      QUIET + SHAPES + "(torch.nn.MSELoss()(p, t) == ((p - t) ** 2).mean()).item()", True),
     ("notebooks", "08_mse", "08-50c1eb", "A smaller rate or more steps lead to the same line",
      FIT + "[[abs(round(v, 3)) for v in fit(rate, steps)] for rate, steps in ((0.1, 500), (0.05, 1000), (0.1, 2000))]",
