@@ -235,6 +235,7 @@ def test_in_class_grading_it_is_the_parts_before_and_what_the_notebook_keeps(lev
     worker.close()
 
 
+@pytest.mark.slow
 def test_what_does_not_join_the_engine_is_an_error_of_its_cell() -> None:
     worker = grader("landlock").sandbox(frozenset({"engine"})).worker(memory=256 << 20, cpu=10)
     worker.limit(5.0, 20.0)

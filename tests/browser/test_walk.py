@@ -15,7 +15,7 @@ from minigrad.course.exercise import EDITION
 from tests.browser.fixtures import Server, Walk, serve
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [pytest.mark.browser, pytest.mark.needs("chromium")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.needs("chromium")]
 
 
 def first_hour(walk: Walk) -> None:
@@ -86,7 +86,6 @@ def solve_5_1(walk: Walk) -> None:
     assert 0 < heading.bounding_box()["y"] < min(before, 400), "a card that passes leads on"
 
 
-@pytest.mark.slow
 def test_lab_opens_at_a_welcome_page_whose_links_work(page: Any, lab: Server) -> None:
     page.goto(f"{lab.address}/?token={lab.token}")
     welcome = page.locator(".jp-MarkdownViewer:visible")
@@ -100,7 +99,6 @@ def test_lab_opens_at_a_welcome_page_whose_links_work(page: Any, lab: Server) ->
     assert page.locator(".Toastify__toast").count() == 0, "no prompt about news or updates"
 
 
-@pytest.mark.slow
 def test_the_welcome_page_leads_to_the_heading_of_the_next_exercise(page: Any, lab: Server) -> None:
     """The notebook is not open yet; its tab is told from that of the lesson, and no file is renamed for it."""
     record = {"minigrad": 1, "edition": EDITION, "exercises": {"0.1": {"passed": True}, "0.2": {"passed": True}}}
@@ -121,7 +119,6 @@ def test_the_welcome_page_leads_to_the_heading_of_the_next_exercise(page: Any, l
     (lab.folder / progress_store.FILE).unlink()
 
 
-@pytest.mark.slow
 def test_on_a_narrow_screen_the_side_bar_is_closed(page: Any, lab: Server) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(lab.url(welcome.FILE))
@@ -131,7 +128,6 @@ def test_on_a_narrow_screen_the_side_bar_is_closed(page: Any, lab: Server) -> No
     assert title.bounding_box()["width"] > 200 and not page.locator(".jp-FileBrowser").is_visible()
 
 
-@pytest.mark.slow
 def test_a_program_of_lesson_04_is_locked_until_predicted(walk: Walk) -> None:
     walk.open("notebooks/04_pytorch_semantics.ipynb")
     walk.run_all()
@@ -148,7 +144,6 @@ def test_a_program_of_lesson_04_is_locked_until_predicted(walk: Walk) -> None:
     assert walk.errors() == [] and walk.page.errors == []
 
 
-@pytest.mark.slow
 def test_a_notebook_lives_the_next_day(walk: Walk) -> None:
     """Opening one leaves it as it is. A saved one, opened again when its kernel is gone, shows what it showed."""
     file = "notebooks/01_slope.ipynb"
@@ -177,7 +172,6 @@ def test_a_notebook_lives_the_next_day(walk: Walk) -> None:
     assert not form.locator("button, input").first.is_visible(), "what can only be pressed in vain is left out"
 
 
-@pytest.mark.slow
 def test_the_first_hour_from_a_wheel(page: Any, tmp_path: Path) -> None:
     """The wheel, alone in a new environment, outside the checkout."""
     build = [

@@ -865,6 +865,7 @@ def test_a_lesson_that_asks_for_a_piece_of_engine_is_checked_without_one():
     assert ready.grad.tolist() == [2.0, 4.0, 6.0]
 
 
+@pytest.mark.slow
 def test_without_fork_the_same_verdicts(monkeypatch):
     from minigrad.course.student import child
 

@@ -525,6 +525,7 @@ def test_observations_of_parts_and_of_values_written_down():
     )
 
 
+@pytest.mark.slow
 def test_wrong_answers_have_names_that_stay():
     for exercise in lessons.all_exercises():
         ids = [wrong.id for wrong in exercise.wrong]

@@ -23,6 +23,7 @@ def hand_ins(tmp_path: Path) -> Path:
     return tmp_path / "in"
 
 
+@pytest.mark.slow
 def test_grade_says_what_it_did(hand_ins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     assert cli.main(["grade", str(hand_ins), "--out", str(out), "--jobs", "1"]) == 0
@@ -34,6 +35,7 @@ def test_grade_says_what_it_did(hand_ins: Path, tmp_path: Path, capsys: pytest.C
     assert "1 were graded before" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_results_and_hand_ins_of_another_edition_are_set_aside(
     hand_ins: Path, tmp_path: Path, here: None, capsys: pytest.CaptureFixture[str]  # noqa: F811
 ) -> None:

@@ -193,6 +193,7 @@ def test_each_promise_of_the_guide_names_tests_that_are_there() -> None:
     assert len(rows) >= 14
 
 
+@pytest.mark.slow
 def test_what_was_not_asked_for_is_no_column_of_zeros(tmp_path: Path, level: str) -> None:  # noqa: F811
     hand_ins, out = hand_in(tmp_path / "in", ann=RIGHT, bob=RIGHT, cy=RIGHT), tmp_path / "out"
     (hand_ins / "ann" / "06.ipynb").write_bytes(notebook("def unbroadcast(g, shape):\n    return g", 'check("6.1")'))

@@ -128,6 +128,7 @@ def test_an_honest_accident_costs_nothing(name: str, monkeypatch: pytest.MonkeyP
     assert (result["points"], result["graded"]) == (FULL, True), result["verdicts"]
 
 
+@pytest.mark.slow
 def test_metadata_of_others_and_old_formats_do_no_harm() -> None:
     plain = grade(notebook(*RIGHT))
     tagged = notebook(*RIGHT, nbgrader={"schema_version": 1, "grade_id": "same", "grade": "?"}, tags=None)

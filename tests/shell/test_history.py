@@ -180,6 +180,7 @@ def test_the_method_of_a_class_belongs_to_its_own_cell(run: Run) -> None:
     assert "was changed" not in run('check("3.1"); check("3.3")', "the check")
 
 
+@pytest.mark.slow
 def test_a_front_end_that_does_not_name_its_cells(run: Run) -> None:
     """Which cell ran is unknown there: a run that fails is known by the names it would have set."""
     run("answer = 42", "")

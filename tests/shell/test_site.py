@@ -418,8 +418,9 @@ def is_seen_at_once(page: Any) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 @pytest.mark.needs("chromium")
-@pytest.mark.parametrize("name", ["index", pytest.param("playground", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["index", "playground"])
 def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: Path, name: str) -> None:
     address = (playground / f"{name}.html").as_uri()
     for width, height in ((390, 844), (1400, 900)):
@@ -474,6 +475,7 @@ def test_a_visitor_changes_the_formula_and_sends_a_link(page: Any, playground: P
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 @pytest.mark.needs("chromium")
 def test_on_a_touch_screen_the_front_page_names_no_key(chromium: Any, playground: Path) -> None:
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}

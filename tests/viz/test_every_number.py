@@ -228,6 +228,7 @@ def numbers(cell: str) -> Any:
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + PAGES))
 def test_the_page_shows_torchs_ledgers_and_queue(page: Any, tmp_path: Path, seed: int) -> None:

@@ -10,7 +10,7 @@ import pytest
 import minigrad as torch
 from minigrad.viz import pages, step
 
-pytestmark = [pytest.mark.browser, pytest.mark.needs("chromium")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.needs("chromium")]
 X, Y = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([2.0, 4.0, 7.0])
 UPSTREAM = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 
@@ -97,7 +97,6 @@ def seen(data: dict[str, Any]) -> dict[str, Any]:
     return {"quiz": graph} | {part: [of(item) for item in data[part]] for part in ("nodes", "forward", "steps")}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("function, one, other, more", PAIRS, ids=lambda given: getattr(given, "__name__", ""))
 def test_a_changed_input_shows_what_python_shows(engine, function, one, other, more) -> None:
     def data_at(inputs: dict[str, Any]) -> dict[str, Any]:
@@ -227,12 +226,10 @@ def compared(engine, seeds: range) -> int:
     return len(texts)
 
 
-@pytest.mark.slow
 def test_typed_programs_are_walked_as_python_walks_them(engine) -> None:
     assert compared(engine, range(60)) == 60
 
 
-@pytest.mark.slow
 def test_many_typed_programs_in_one_session(engine) -> None:
     """A sample; all 2,000 with MINIGRAD_FUZZ=2000."""
     assert compared(engine, range(1000, 1000 + PROGRAMS)) == PROGRAMS
@@ -303,7 +300,6 @@ TYPED = {  # inputs and lines: what is said of them is what Python says of the s
 }
 
 
-@pytest.mark.slow
 def test_what_is_said_of_a_typed_formula_is_what_python_says(engine, tmp_path) -> None:
     """All but saved shapes and exponents, which a visitor's graph does not have, and questions about the graph."""
     functions = "sin tanh relu sqrt log abs sum mean".split()  # noqa: SIM905
@@ -328,7 +324,6 @@ def test_what_is_said_of_a_typed_formula_is_what_python_says(engine, tmp_path) -
                 assert one == other, text
 
 
-@pytest.mark.slow
 def test_nothing_that_is_typed_can_be_run() -> None:
     for source in (pages.script(), pages.playground()):
         assert "eval(" not in source and "Function(" not in source

@@ -14,7 +14,7 @@ from tests.browser.fixtures import Server, Walk
 
 from .test_stepper_lab import CELLS, run_in_7, write
 
-pytestmark = [pytest.mark.browser, pytest.mark.needs("chromium")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.needs("chromium")]
 
 
 def two_paths(x: Any) -> Any:
@@ -133,14 +133,12 @@ def stepper(page: Any, tmp_path: Any) -> Iterator[Any]:
     assert page.errors == [] and page.refused == []
 
 
-@pytest.mark.slow
 def test_a_press_anywhere_and_then_any_key(stepper: Any) -> None:
     press_everywhere(stepper, stepper)
     every_key(stepper, stepper)
     assert stepper.evaluate("scrollY") == 0, "no press and no key scrolls the page"
 
 
-@pytest.mark.slow
 def test_in_the_frame_of_a_saved_notebook(page: Any, tmp_path: Any) -> None:
     file = tmp_path / "saved.html"
     file.write_text(f"<!doctype html><meta charset=utf-8><div>{pages.saved_html(made())}</div>", encoding="utf-8")
@@ -151,7 +149,6 @@ def test_in_the_frame_of_a_saved_notebook(page: Any, tmp_path: Any) -> None:
     every_key(page, root)
 
 
-@pytest.mark.slow
 def test_what_is_open_survives_painting(stepper: Any) -> None:
     """A card and a locked answer were painted anew, and the focus fell to the page."""
     stepper.locator("[data-node] .box").first.click()
@@ -187,7 +184,6 @@ def inputs(page: Any) -> Any:
     return page
 
 
-@pytest.mark.slow
 def test_letters_in_an_input_are_answered_and_the_number_comes_back(inputs: Any) -> None:
     field = inputs.get_by_label("x", exact=True)
     field.focus()
@@ -204,7 +200,6 @@ def test_letters_in_an_input_are_answered_and_the_number_comes_back(inputs: Any)
     assert field.input_value() == "2", "a field left empty shows the number that holds"
 
 
-@pytest.mark.slow
 def test_each_input_has_its_slider_whose_ends_are_named(inputs: Any) -> None:
     where = lambda name: inputs.get_by_label(f"Change {name}", exact=True)
     assert "status" not in inputs.locator(".mg-strip").aria_snapshot(), "an end is no message"
@@ -220,7 +215,6 @@ def test_each_input_has_its_slider_whose_ends_are_named(inputs: Any) -> None:
     assert inputs.evaluate("sent").pop()[:2] == ["v", 1]
 
 
-@pytest.mark.slow
 def test_on_a_touch_screen_the_words_are_other_ones(chromium: Any, tmp_path: Any) -> None:
     file = tmp_path / "touch.html"
     file.write_text(pages.page_of(made()), encoding="utf-8")
@@ -232,7 +226,6 @@ def test_on_a_touch_screen_the_words_are_other_ones(chromium: Any, tmp_path: Any
     context.close()
 
 
-@pytest.mark.slow
 def test_on_a_phone_in_a_notebook_no_sentence_is_cut_off(page: Any, tmp_path: Any) -> None:
     """JupyterLab leaves a stepper about 250 pixels there."""
     page.set_viewport_size({"width": 252, "height": 844})
@@ -246,7 +239,6 @@ def test_on_a_phone_in_a_notebook_no_sentence_is_cut_off(page: Any, tmp_path: An
         page.keyboard.press("ArrowRight")
 
 
-@pytest.mark.slow
 def test_in_the_lab(walk: Walk) -> None:
     walk.open(write(walk.server, "keys_everywhere.ipynb", CELL, "1 + 1"))
     walk.run_all()
@@ -260,7 +252,6 @@ def test_in_the_lab(walk: Walk) -> None:
     assert page.evaluate(CELLS) == count and page.errors == []
 
 
-@pytest.mark.slow
 def test_in_notebook_7(page: Any, lab: Server) -> None:
     name = write(lab, "keys_in_7.ipynb", CELL, "1 + 1")
     page.goto(f"{lab.address}/notebooks/{name}?token={lab.token}")

@@ -20,7 +20,7 @@ from tests.browser.fixtures import RULES
 from . import cases, graphs, ten
 from .dressed import data_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.needs("chromium")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.needs("chromium")]
 ALL = {case.__name__: case for case in [*cases.CASES, *ten.TEN]}
 TEN = [case.__name__ for case in ten.TEN]
 STATE = """() => { const m = document.querySelector(".mg"), of = (q) => m.querySelector(".mg-" + q).innerHTML;
@@ -88,13 +88,7 @@ def text(page, part: str) -> str:
 
 
 # ---------------------------------------------------------------- moving
-def few(fast: tuple, every: list) -> list:
-    """All cases, those slow that are not named here."""
-    return [pytest.param(n, marks=() if n in fast else pytest.mark.slow) for n in every]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", few(("fan_out",), ["fan_out", "broadcast", "layers", "cut"]))
+@pytest.mark.parametrize("name", ["fan_out", "broadcast", "layers", "cut"])
 def test_jumping_gives_the_picture_that_stepping_gives(show, name: str) -> None:
     page = show(name)
     count = min(len(frames(name)), 60)
@@ -109,7 +103,6 @@ def test_jumping_gives_the_picture_that_stepping_gives(show, name: str) -> None:
         assert page.evaluate(STATE) == there[n], f"frame {n}"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_of_a_random_graph_forward_back_and_jumping_agree(page, tmp_path, seed: int) -> None:
     loss, leaves = graphs.graph(seed)
@@ -143,7 +136,6 @@ def test_keys_walk_steps_and_nodes(show) -> None:
     assert beat == "collect" and steps[k]["arrived"][1] > 1, "N goes to a fan-in"
 
 
-@pytest.mark.slow
 def test_play_waits_and_space_stops_it(show) -> None:
     page = show("square", reduced_motion="reduce")
     page.locator("[data-id=next]").focus()
@@ -261,7 +253,6 @@ def test_the_expression_is_lit_and_a_click_chooses_its_box(show) -> None:
     assert page.locator(".mg-code .chosen").inner_text() == "a + b"
 
 
-@pytest.mark.slow
 def test_the_ledger_says_who_sent_what(show) -> None:
     page = show("second_pass")
     page.evaluate(GO, len(frames("second_pass")) - 1)
@@ -274,7 +265,6 @@ def test_the_ledger_says_who_sent_what(show) -> None:
     assert "\u2260 what is stored" in text(page, "ledger")
 
 
-@pytest.mark.slow
 def test_a_ledger_of_long_names_stays_readable(page, tmp_path) -> None:
     weight = torch.rand(3, 3, requires_grad=True)
     hidden = torch.ones(2, 3)
@@ -376,7 +366,6 @@ def test_an_edge_that_is_looked_at_shows_its_contribution(show) -> None:
     assert text(page, "words") == before, "nothing is given away that will be asked for"
 
 
-@pytest.mark.slow
 def test_a_step_by_nodes_takes_a_folded_module_whole(show) -> None:
     page = show("digit_net")
 
@@ -406,8 +395,8 @@ OVER = """() => { const g = document.querySelector(".mg-graph");
     return [g.scrollWidth - g.clientWidth, g.scrollHeight - g.clientHeight]; }"""
 
 
-@pytest.mark.parametrize("width", few((950,), [950, 1400, 390]))
-@pytest.mark.parametrize("name", few(("three_uses", "line_mse"), TEN))
+@pytest.mark.parametrize("width", [950, 1400, 390])
+@pytest.mark.parametrize("name", TEN)
 def test_no_height_changes_from_key_to_key_and_the_graph_fits(show, name: str, width: int) -> None:
     page = show(name, width=width)
     assert page.evaluate(SMALL) >= 9.95
@@ -450,8 +439,8 @@ def frames_of(page) -> list[int]:
     return [-1, *(k for k, step in enumerate(steps) for _ in step["beats"])]
 
 
-@pytest.mark.parametrize("right", [pytest.param(True, marks=pytest.mark.slow), False])
-@pytest.mark.parametrize("name", ["fan_out", *(pytest.param(n, marks=pytest.mark.slow) for n in ("matmul", "broadcast"))])
+@pytest.mark.parametrize("right", [True, False])
+@pytest.mark.parametrize("name", ["fan_out", "matmul", "broadcast"])
 def test_predict_before_reveal(show, name: str, right: bool) -> None:
     page = show(name, predict=True)
     page.locator("[data-id=next]").focus()
@@ -514,7 +503,6 @@ def test_a_wrong_answer_can_be_tried_again_and_nothing_is_cut_off(show) -> None:
     assert asked(page) is None and at(page) == before + 1, "after an answer the key goes on"
 
 
-@pytest.mark.slow
 def test_a_question_about_the_next_node_is_answered_by_a_click_in_the_graph(show) -> None:
     page = show("fan_out", predict=True)
     page.locator("[data-id=next]").focus()
@@ -549,7 +537,6 @@ def test_tab_stops_and_arrows_between_controls_and_boxes(show) -> None:
     assert page.locator(".mg-card").is_visible()
 
 
-@pytest.mark.slow
 def test_every_focusable_element_keeps_the_notebooks_commands_away(show) -> None:
     page = show("fan_out", predict=True)
     page.locator("[data-id=more]").click()
@@ -564,7 +551,6 @@ def test_every_focusable_element_keeps_the_notebooks_commands_away(show) -> None
     assert bare == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [1400, 950, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", TEN)
@@ -602,7 +588,6 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["fan_out", "matmul", "line_mse", "not_finite"])
 def test_contrast_of_every_text_in_a_picture(show, name: str, scheme: str) -> None:
@@ -649,7 +634,6 @@ def test_without_scripts_the_picture_and_the_table_remain(chromium, tmp_path) ->
     context.close()
 
 
-@pytest.mark.slow
 def test_downloads_are_whole(show, tmp_path) -> None:
     page = show("fan_out")
     page.locator("[data-id=more]").click()
@@ -665,7 +649,6 @@ def test_downloads_are_whole(show, tmp_path) -> None:
 NAMES = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>", "%DATA% %ESM% $& $1", "<!-- \u2028 \u00e4\u5909"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_is_text_and_nothing_else(page, tmp_path, name: str) -> None:
     said = []
@@ -683,7 +666,6 @@ def test_a_name_is_text_and_nothing_else(page, tmp_path, name: str) -> None:
     assert said == [] and page.errors == [] and page.refused == []
 
 
-@pytest.mark.slow
 def test_forced_colours_keep_the_current_node_apart(show) -> None:
     page = show("fan_out", forced_colors="active")
     page.evaluate(GO, 2)
@@ -693,7 +675,6 @@ def test_forced_colours_keep_the_current_node_apart(show) -> None:
     assert strokes[0] != strokes[1]
 
 
-@pytest.mark.slow
 def test_on_paper_it_is_light_whole_and_without_buttons(show) -> None:
     page = show("mlp", color_scheme="dark")
     page.emulate_media(media="print")
@@ -702,7 +683,6 @@ def test_on_paper_it_is_light_whole_and_without_buttons(show) -> None:
     assert page.locator(".mg-bar :is(button, input):visible").count() == 0
 
 
-@pytest.mark.slow
 def test_the_product_travels_once_and_not_under_reduced_motion(show) -> None:
     page = show("fan_out", reduced_motion="no-preference")
     page.evaluate(GO, first("fan_out", "product") - 1)
@@ -732,7 +712,6 @@ LATENCY = """async () => {
 
 
 @pytest.mark.parametrize("name, budget", [("fan_out", 16), ("mlp", 16), ("digit_net", 16), ("layers", 16), ("deep", 50)])
-@pytest.mark.slow
 @pytest.mark.alone
 def test_latency_of_a_key_press(show, name: str, budget: float) -> None:
     page = show("layers" if name == "deep" else name)
